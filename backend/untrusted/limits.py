@@ -56,6 +56,8 @@ EVENTS = 2_000
 COMMAND_WORDS = 1_000
 COMMAND_WORD_LENGTH = 20_000
 TRIAL_ARTEFACTS = 1_000
+# A run's page and JSON list the files of each trial.
+TRIAL_ARTEFACTS_TOGETHER = 20_000
 FILES = 12_000
 MAX_PART_BYTES = 8 << 20
 # Of all but the last part of an artefact; a waiting part counts as this much at least.

@@ -205,11 +205,7 @@ _catalogues: Findings[Catalogue] = Findings(
 
 def _load(workspace_id: uuid.UUID) -> Catalogue:
     own = Q(workspace=workspace_id)
-    text_bytes = _text_bytes(Server.objects.filter(own), "configuration")
-    text_bytes += _text_bytes(Workload.objects.filter(own), "headers")
-    if text_bytes > MAX_TEXT_BYTES:
-        most = f"{MAX_TEXT_BYTES >> 20} MiB"
-        raise TooManyConfigurations(f"{text_bytes >> 20} MiB of configurations and headers", most)
+    text_bytes = require_readable_texts(workspace_id)
     names = FormerNames(FormerName.objects.filter(own).values_list("kind", "former", "current"))
     # As tuples: thousands of model instances take twice as long as their rows.
     server_rows = Server.objects.filter(own).values_list(*_SERVER, named=True)
@@ -246,6 +242,20 @@ def _load(workspace_id: uuid.UUID) -> Catalogue:
 
 def _count_settings(series: Iterable[LoadedSeries]) -> int:
     return sum(len(each.server.configuration) for each in series)
+
+
+def require_readable_texts(workspace_id: uuid.UUID) -> int:
+    """The bytes of the configurations and headers of a workspace, which one answer may hold.
+
+    Raises TooManyConfigurations.
+    """
+    own = Q(workspace=workspace_id)
+    text_bytes = _text_bytes(Server.objects.filter(own), "configuration")
+    text_bytes += _text_bytes(Workload.objects.filter(own), "headers")
+    if text_bytes > MAX_TEXT_BYTES:
+        most = f"{MAX_TEXT_BYTES >> 20} MiB"
+        raise TooManyConfigurations(f"{text_bytes >> 20} MiB of configurations and headers", most)
+    return text_bytes
 
 
 def _text_bytes(rows: QuerySet[Any], column: str) -> int:

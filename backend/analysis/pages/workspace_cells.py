@@ -6,18 +6,19 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 from uuid import UUID
 
 from django.contrib.postgres.aggregates import ArrayAgg, BoolOr
 from django.db.models import Max, Q
 
 from backend.analysis.grouping.grouping import load_axis
+from backend.analysis.loading.series_cache import require_readable_texts
 from backend.analysis.query.compare_query import MAX_VALUES
 from backend.analysis.query.field import UNKNOWN, natural
 from backend.analysis.query.records import settings_of
 from backend.analysis.query.units import load_number
-from backend.runs.models import Cell, Host
+from backend.runs.models import Cell, Host, Server
 
 # The fields of a comparison, as a link has them.
 Query = Mapping[str, str | tuple[str, ...]]
@@ -190,7 +191,7 @@ class _Row(NamedTuple):
     server: str
     version: str | None
     runtime: str | None
-    configuration: Mapping[str, Any]
+    settings: tuple[str, ...]
     workload: str
     server_host: UUID | None
     client_host: UUID | None
@@ -204,11 +205,15 @@ class _Row(NamedTuple):
 
 
 def _rows(workspace_id: UUID) -> list[_Row]:
+    require_readable_texts(workspace_id)
+    # Once for each server, not for each of its load points.
+    servers = Server.objects.filter(workspace=workspace_id).values_list("pk", "configuration")
+    settings = {pk: settings_of(configuration) for pk, configuration in servers}
     cells = Cell.of_kept_runs.filter(run__workspace=workspace_id, trial_count__gt=0)
     load_points = cells.values_list(
         "series",
         *("series__server__name", "series__server__version", "series__server__runtime"),
-        *("series__server__configuration", "series__workload__name"),
+        *("series__server", "series__workload__name"),
         *("series__server_host", "series__client_host", "series__tool", "series__loop"),
         *("connections", "rate_rps"),
     ).annotate(
@@ -216,7 +221,8 @@ def _rows(workspace_id: UUID) -> list[_Row]:
         newest=Max("run__recorded_at"),
         has_distribution=BoolOr(~Q(percentiles_us={})),
     )
-    return [_Row(*row) for row in load_points.order_by("series", "connections", "rate_rps")]
+    ordered = load_points.order_by("series", "connections", "rate_rps")
+    return [_Row._make((*row[:4], settings[row[4]], *row[5:])) for row in ordered]
 
 
 def _newest_first(rows: Iterable[_Row]) -> list[_Row]:
@@ -233,7 +239,7 @@ def _summary(
     return CellSummary(
         row.server,
         row.version,
-        Variant(row.runtime, settings_of(row.configuration)),
+        Variant(row.runtime, row.settings),
         row.workload,
         load,
         conditions,

@@ -125,6 +125,13 @@ _FIXED = (
     Limit("events", sent.EVENTS, "events", "of one run", 400),
     Limit("command_words", sent.COMMAND_WORDS, "words", "in the command of a trial", 400),
     Limit("trial_artefacts", sent.TRIAL_ARTEFACTS, "files", "of one trial", 400),
+    Limit(
+        "trial_artefacts_together",
+        sent.TRIAL_ARTEFACTS_TOGETHER,
+        "files",
+        "of all trials of an envelope, each counted for each trial",
+        400,
+    ),
     Limit("token_hosts", TOKEN_HOSTS, "hosts", "that use one token, heard within a day", 429),
     Limit("observation_samples", MAX_SAMPLES, "samples", "of one observation", 400),
     Limit(

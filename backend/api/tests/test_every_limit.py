@@ -219,6 +219,9 @@ BEYOND = {
     "events": run_sent(events=[{}] * (limits.EVENTS + 1)),
     "command_words": trial_sent(command=["x"] * (limits.COMMAND_WORDS + 1)),
     "trial_artefacts": trial_sent(artefacts=["x"] * (limits.TRIAL_ARTEFACTS + 1)),
+    "trial_artefacts_together": envelope_sent(
+        trials=[{"artefacts": [str(number) for number in range(1_000)]}] * 21
+    ),
     "token_hosts": heartbeat_of_a_new_host,
 }
 
@@ -265,6 +268,7 @@ SENTENCES = {
     "tail_length": CHARACTERS,
     "events": ITEMS,
     "command_words": ITEMS,
+    "trial_artefacts_together": "at most {} files of all trials together",
     "trial_artefacts": ITEMS,
     "token_hosts": "This token is already used on {} hosts the limit.",
 }

@@ -38,7 +38,7 @@ def _label_length(value: object) -> int:
 
 def check_trials(envelope: Envelope) -> None:
     """No ordinal and no file twice; an entry without an ordinal gets its place in the list."""
-    ordinals = set()
+    ordinals, files = set(), 0
     for index, entry in enumerate(envelope.entries):
         if entry.given_ordinal is None:
             msgspec.structs.force_setattr(entry, "given_ordinal", index)
@@ -46,6 +46,10 @@ def check_trials(envelope: Envelope) -> None:
             raise EnvelopeError("trials", "an ordinal used twice", "a different ordinal each")
         ordinals.add(entry.ordinal)
         names = entry.artefacts or ()
+        files += len(names)
+        if files > limits.TRIAL_ARTEFACTS_TOGETHER:
+            expected = f"at most {limits.TRIAL_ARTEFACTS_TOGETHER:,} files of all trials together"
+            raise EnvelopeError(f"trials[{index}].artefacts", f"{files:,} files", expected)
         if len(set(names)) < len(names):
             where = f"trials[{index}].artefacts"
             raise EnvelopeError(where, list(names), "each file named once")

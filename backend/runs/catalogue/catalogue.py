@@ -108,7 +108,7 @@ def _named_page(
     same = rows.filter(name__in=page).order_by("-created_at", "pk")
     ids = tuple(same.values_list("pk", flat=True))
     by_name: dict[str, list[Any]] = defaultdict(list)
-    for row in same.filter(pk__in=_some_of_each(same)):
+    for row in same.filter(pk__in=some_of_each(same)):
         by_name[row.name].append(row)
     versions = Workspace.objects.filter(pk__in=workspace_ids).values_list("pk", "data_version")
     tallies = _tallies_by_name(kind, ids, tuple(versions.order_by("pk")))
@@ -119,7 +119,7 @@ def _named_page(
     return ListPage(tuple(listed), page[-1] if len(following) > limit else None, total)
 
 
-def _some_of_each(same: QuerySet[Any]) -> list[UUID]:
+def some_of_each(same: QuerySet[Any]) -> list[UUID]:
     """Of each name the newest rows, at most MAX_RELATED, as long as there is room for their texts:
     one upload may bring a thousand configurations of one name, each of 20 KB.
     """

@@ -17,6 +17,7 @@ from backend.accounts.workspace import access
 from backend.accounts.workspace.takedowns import takedowns_of_workspaces
 from backend.analysis.loading.findings import find
 from backend.analysis.loading.large_runs import hold_slot_if_workspace_large
+from backend.analysis.loading.series_cache import TooManyConfigurations
 from backend.analysis.pages.front_questions import list_questions
 from backend.ingest.listing.listed_uploads import ListedUpload, Which
 from backend.ingest.listing.listing import upload_page
@@ -130,7 +131,10 @@ def _latest(workspace: Workspace) -> Run | None:
 def _questions(workspace: Workspace, viewer: str) -> dict[str, Any]:
     """Those that have an answer, each with its comparison, and what the others need."""
     search = partial(list_questions, workspace.pk, workspace.slug)
-    questions = find(workspace, ("questions", workspace.slug), search, viewer=viewer)
+    try:
+        questions = find(workspace, ("questions", workspace.slug), search, viewer=viewer)
+    except TooManyConfigurations as refused:
+        return {"questions": [], "unanswered": [], "needs": [str(refused)]}
     unanswered = [question for question in questions if question.query is None]
     return {
         "questions": [

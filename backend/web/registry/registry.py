@@ -10,6 +10,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from backend.accounts.models import Workspace
+from backend.analysis.loading.large_runs import hold_slot_if_workspace_large
 from backend.analysis.loading.series_cache import load_host
 from backend.links import compare_link, link_to, query_string
 from backend.runs.amending.merging import merges_into, successor_of
@@ -63,11 +64,10 @@ def server(request: HttpRequest, slug: str, server_id: UUID) -> HttpResponse:
     server = shown_rows(Server, [workspace.pk]).filter(pk=server_id).first()
     if server is None:
         return _lead_on(workspace, FormerName.Kind.SERVER, server_id)
-    same = list(
-        shown_rows(Server, [workspace.pk])
-        .filter(name=server.name)
-        .order_by("-created_at", "pk")[: catalogue.MAX_RELATED]
-    )
+    hold_slot_if_workspace_large(workspace.pk, viewer=visible.viewer_name(request))
+    named = shown_rows(Server, [workspace.pk]).filter(name=server.name)
+    some = Q(pk__in=[*catalogue.some_of_each(named), server.pk])
+    same = list(named.filter(some).order_by("-created_at", "pk"))
     own = Q(workspace=workspace, series__server__in=[row.pk for row in same])
     tallies = catalogue.tally_by(own, "series__server")
     variants = [
