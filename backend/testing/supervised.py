@@ -48,14 +48,25 @@ class SiteDidNotStart(Exception):
 
 
 class SupervisedSite:
-    """The supervisor of scripts/start on a folder and a port of its own."""
+    """The supervisor of scripts/start on a folder and a port of its own.
 
-    def __init__(self, data: Path, port: int, variables: Mapping[str, str] | None = None) -> None:
+    `tree`: the checkout that runs. Another one is made ready by its own scripts/start.
+    """
+
+    def __init__(
+        self,
+        data: Path,
+        port: int,
+        variables: Mapping[str, str] | None = None,
+        *,
+        tree: Path = ROOT,
+    ) -> None:
+        self.tree = tree
         self.data = data
         self.port = port
         self.output = data.parent / f"output-{data.name}"
         inherited = {name: text for name, text in os.environ.items() if name not in OF_ANOTHER_SITE}
-        own = {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "agents" / "src")])}
+        own = {"PYTHONPATH": os.pathsep.join([str(tree), str(tree / "agents" / "src")])}
         self.environment = {**inherited, **own}
         self.variables = dict(variables or {})
         self.start()
@@ -66,11 +77,14 @@ class SupervisedSite:
 
     def start(self) -> None:
         """Returns at once; `wait` waits."""
-        command = [sys.executable, "-m", "backend.config.site.supervisor", "--no-demo"]
+        command = [sys.executable, "-m", "backend.config.site.supervisor"]
+        if self.tree != ROOT:
+            # It knows where the supervisor of its version is.
+            command = [str(self.tree / "scripts" / "start")]
         with self.output.open("wb") as out:
             self.process = subprocess.Popen(
-                [*command, "--port", str(self.port), "--data", str(self.data)],
-                cwd=ROOT,
+                [*command, "--no-demo", "--port", str(self.port), "--data", str(self.data)],
+                cwd=self.tree,
                 env={**self.environment, **self.variables},
                 stdout=out,
                 stderr=out,
