@@ -135,7 +135,7 @@ DEFECTS = {
         (CONFIG + "test_compose.py", "TestCompose.test_brings_back_and_checks_every_service"),
         (
             CONFIG + "test_compose.py",
-            "TestCompose.test_bounds_broker_and_cache_each_in_its_way",
+            "TestCompose.test_bounds_each_valkey_in_its_way",
         ),
         ("backend/accounts/tests/test_commands.py", "TestMakeUser.test_leaves_a_user_who_is_there"),
         ("backend/accounts/tests/test_commands.py", "TestMakeWorkspace.test_makes_it_once"),
