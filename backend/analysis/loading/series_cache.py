@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
-from django.db.models import Func, IntegerField, Q, QuerySet, Sum, TextField
-from django.db.models.functions import Cast
+from django.db.models import Q, QuerySet, Sum
 
 from backend.accounts.models import Workspace
 from backend.accounts.workspace.workspaces import current_slug
@@ -27,6 +26,7 @@ from backend.analysis.query.records import (
     slug_of,
 )
 from backend.errors import Unprocessable
+from backend.runs.database.json_bytes import json_bytes
 from backend.runs.database.read_router import repeatable_read
 from backend.runs.models import FormerName, Host, Server, Workload
 from backend.runs.registry.shown import shown_series
@@ -259,8 +259,7 @@ def require_readable_texts(workspace_id: uuid.UUID) -> int:
 
 
 def _text_bytes(rows: QuerySet[Any], column: str) -> int:
-    text = Func(Cast(column, TextField()), function="octet_length", output_field=IntegerField())
-    total: int | None = rows.aggregate(total=Sum(text))["total"]
+    total: int | None = rows.aggregate(total=Sum(json_bytes(column)))["total"]
     return total or 0
 
 

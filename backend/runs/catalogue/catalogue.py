@@ -15,21 +15,19 @@ from django.db import connection
 from django.db.models import (
     Count,
     F,
-    Func,
-    IntegerField,
     Max,
     Q,
     QuerySet,
-    TextField,
     Value,
     Window,
 )
-from django.db.models.functions import Cast, Coalesce, Lower, RowNumber
+from django.db.models.functions import Coalesce, Lower, RowNumber
 from django.db.models.lookups import Exact, GreaterThan
 
 from backend.accounts.models import Workspace
 from backend.runs.catalogue.naming import distinct_names
 from backend.runs.database.cursors import Page, beyond, pack_cursor, read_cursor, read_id
+from backend.runs.database.json_bytes import json_bytes
 from backend.runs.models import Cell, Host, Run, Server, Workload
 from backend.runs.registry.shown import shown_rows
 
@@ -123,8 +121,7 @@ def some_of_each(same: QuerySet[Any]) -> list[UUID]:
     """Of each name the newest rows, at most MAX_RELATED, as long as there is room for their texts:
     one upload may bring a thousand configurations of one name, each of 20 KB.
     """
-    text = "configuration" if same.model is Server else "headers"
-    size = Func(Cast(text, TextField()), function="octet_length", output_field=IntegerField())
+    size = json_bytes("configuration" if same.model is Server else "headers")
     place = Window(RowNumber(), partition_by=F("name"), order_by=[F("created_at").desc(), F("pk")])
     ranked = same.annotate(place=place, size=size).filter(place__lte=MAX_RELATED)
     chosen, room = [], MOST_TEXT_BYTES

@@ -13,7 +13,7 @@ from typing import Any
 from uuid import UUID
 
 import orjson
-from django.db.models import Count, F, Func, IntegerField, Q, QuerySet, Sum, TextField
+from django.db.models import Count, F, Q, QuerySet, Sum, TextField
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Cast, Coalesce, Now
 
@@ -22,6 +22,7 @@ from backend.runs.catalogue.listing import fitting
 from backend.runs.catalogue.search import RunSearch
 from backend.runs.catalogue.text_search import in_workspaces
 from backend.runs.database.cursors import pack_cursor, read_instant_cursor
+from backend.runs.database.json_bytes import json_bytes
 from backend.runs.models import Run, Trial
 from backend.runs.tables.server_texts import SERVER_TEXTS
 from backend.stats.histogram import STORED_PERCENTILES
@@ -157,9 +158,7 @@ def _first_runs(run_ids: list[UUID], most_trials: int) -> tuple[int, int]:
 
 
 def _length(path: str) -> Combinable:
-    text = Cast(path, TextField())
-    length = Func(text, function="octet_length", output_field=IntegerField())
-    return Coalesce(length, 0)
+    return Coalesce(json_bytes(path), 0)
 
 
 def _rows(trials: QuerySet[Trial]) -> Iterator[tuple[Any, ...]]:
