@@ -41,6 +41,16 @@ def claimed_workspaces(count):
     return [slugs[upload_id] for upload_id in ids]
 
 
+def workspaces_read(count):
+    """Whose uploads are read, one after the other."""
+    order = []
+    for _ in range(count):
+        held = claim_next()
+        order.append(Upload.objects.get(pk=held.upload_id).workspace.slug)
+        queue.finish(held, State.PARSED)
+    return order
+
+
 def test_an_upload_is_claimed_next_however_many_wait_elsewhere(busy, other):
     assert claimed_workspaces(1) == ["busy"]
     make_upload(other)
@@ -50,11 +60,7 @@ def test_an_upload_is_claimed_next_however_many_wait_elsewhere(busy, other):
 def test_workspaces_that_finish_at_once_take_turns(busy, other):
     for _ in range(3):
         make_upload(other)
-    order = []
-    for _ in range(6):
-        held = claim_next()
-        order.append(Upload.objects.get(pk=held.upload_id).workspace.slug)
-        queue.finish(held, State.PARSED)
+    order = workspaces_read(6)
     assert sorted(order[:2]) == sorted(order[2:4]) == sorted(order[4:]) == ["busy", "other"]
 
 
@@ -74,11 +80,7 @@ def test_twenty_workspaces_of_one_person_have_one_turn(busy, other, is_slow, set
     for _ in range(3):
         make_upload(other)
     Upload.objects.update(is_slow=is_slow)
-    order = []
-    for _ in range(6):
-        held = claim_next()
-        order.append(Upload.objects.get(pk=held.upload_id).workspace.slug)
-        queue.finish(held, State.PARSED)
+    order = workspaces_read(6)
     assert [order[at : at + 2].count("other") for at in (0, 2, 4)] == [1, 1, 1]
     # The workspaces of the one person take turns too.
     assert len({slug for slug in order if slug != "other"}) == 3
@@ -112,11 +114,7 @@ def test_turns_go_on_after_the_clock_was_set_back(busy, other):
         ahead += timedelta(seconds=1)
     for _ in range(2):
         make_upload(other)
-    order = []
-    for _ in range(4):
-        held = claim_next()
-        order.append(Upload.objects.get(pk=held.upload_id).workspace.slug)
-        queue.finish(held, State.PARSED)
+    order = workspaces_read(4)
     assert order == ["busy", "other", "busy", "other"]
 
 
