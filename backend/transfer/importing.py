@@ -35,6 +35,7 @@ from backend.transfer.layout import raw_path, rows_path
 from backend.transfer.reader import ImportRefused, Reader, open_archive
 from backend.transfer.references import move_references
 from backend.transfer.tables import CONTENTS, SETTINGS, TABLES, Table
+from backend.transfer.taken_down import close_taken_down
 
 ROWS_AT_ONCE = 500
 # How often one result set can be exported and imported again.
@@ -43,11 +44,15 @@ MOST_MOVES = 50
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """The new workspace, and how many rows each table and how many raw files it got."""
+    """The new workspace, and how many rows each table and how many raw files it got.
+
+    `closed`: how many runs and result sets are private, because staff took them down here.
+    """
 
     workspace: Workspace
     rows: Mapping[str, int]
     files: int
+    closed: int
 
 
 def import_archive(
@@ -75,7 +80,10 @@ def import_archive(
             say("Storing the rows")
             with transaction.atomic():
                 workspace = _make_workspace(reader, slug, owner)
-                _insert(files, Target(workspace, people=people or {}), stored)
+                target = Target(workspace, people=people or {})
+                _insert(files, target, stored)
+                runs, sets = (list(_ids(files[name], name)) for name in ("run", "result_set"))
+                closed = close_taken_down(target, runs, sets)
                 rows = {name: counted.rows for name, counted in reader.manifest.tables.items()}
                 record(Act.WORKSPACE_IMPORTED, workspace, subject=workspace.name)
                 workspace.changed()
@@ -83,7 +91,7 @@ def import_archive(
             remove_unnamed_later(list(stored))
             raise
     recount()
-    return Imported(workspace, rows, len(stored))
+    return Imported(workspace, rows, len(stored), closed)
 
 
 def _check_settings(reader: Reader) -> None:

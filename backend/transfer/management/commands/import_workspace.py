@@ -54,6 +54,11 @@ class Command(BaseCommand):
         for name, count in imported.rows.items():
             self.stdout.write(f"{count:>10}  {name}")
         self.stdout.write(f"{imported.files:>10}  raw files")
+        if imported.closed:
+            self.stdout.write(
+                f"Private, because staff of this service took them down: {imported.closed} runs "
+                "and result sets."
+            )
 
 
 def _people(given: Sequence[str]) -> dict[str, User]:
