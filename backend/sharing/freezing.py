@@ -15,7 +15,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from backend.accounts.audit import record
-from backend.accounts.models import Act, User, Workspace
+from backend.accounts.models import Act, Token, User, Workspace
+from backend.accounts.workspace import access
 from backend.analysis.compare.comparison import compare
 from backend.analysis.figures import Figures
 from backend.analysis.query.compare_query import CompareQuery
@@ -55,20 +56,28 @@ class Description:
 
 
 def freeze(
-    query: CompareQuery, *, workspace: Workspace, author: User | None, description: Description
+    query: CompareQuery,
+    *,
+    workspace: Workspace,
+    author: User | None,
+    description: Description,
+    actor: User | Token | None = None,
 ) -> ResultSet:
-    """Store what `query` shows of `workspace` now.
+    """Store what `query` shows of `workspace` now. `actor`: who asked, if it was a request.
 
     Raises NotVisible for a run that is not there, NothingToFreeze where no run is shown,
-    SecretShared where others would read a secret, and WorkspaceFull.
+    SecretShared where others would read a secret, WorkspaceFull, and NotFound for an actor who
+    may not write any more.
     """
-    return repeat_if_overtaken(
-        lambda: _freeze(query, workspace=workspace, author=author, description=description)
-    )
+    return repeat_if_overtaken(lambda: _freeze(query, workspace, author, description, actor))
 
 
 def _freeze(
-    query: CompareQuery, *, workspace: Workspace, author: User | None, description: Description
+    query: CompareQuery,
+    workspace: Workspace,
+    author: User | None,
+    description: Description,
+    actor: User | Token | None,
 ) -> ResultSet:
     with repeatable_read():
         figures = _with_named_runs(query, workspace)
@@ -80,7 +89,7 @@ def _freeze(
         result_set.sha256 = hashlib.sha256(result_set.snapshot).hexdigest()
         refuse_secrets_of(result_set)
         check_quota(workspace.pk, len(result_set.snapshot))
-        result_set.save(force_insert=True)
+        _save(result_set, actor)
         cite_runs(result_set, document)
         add_later(workspace.pk, len(result_set.snapshot))
         _record(result_set)
@@ -118,22 +127,44 @@ def _listed(texts: Iterable[str | None]) -> str:
 
 
 def save_live(
-    query: CompareQuery, *, workspace: Workspace, author: User | None, description: Description
+    query: CompareQuery,
+    *,
+    workspace: Workspace,
+    author: User | None,
+    description: Description,
+    actor: User | Token | None = None,
 ) -> ResultSet:
     """Store the query: each reading evaluates it again.
 
-    Raises as `compare` does, and SecretShared as `freeze`.
+    Raises as `compare` does, and SecretShared and NotFound as `freeze`.
     """
+    return repeat_if_overtaken(lambda: _save_live(query, workspace, author, description, actor))
+
+
+def _save_live(
+    query: CompareQuery,
+    workspace: Workspace,
+    author: User | None,
+    description: Description,
+    actor: User | Token | None,
+) -> ResultSet:
     with repeatable_read():
         compare(query, workspace_ids=[workspace.pk])
         result_set = _unsaved(query, Kind.LIVE, workspace, author, description)
         # Not the headline: it may be another one tomorrow.
         result_set.title = description.title or "Live comparison"
         refuse_secrets_of(result_set)
-        result_set.save(force_insert=True)
+        _save(result_set, actor)
         _record(result_set)
         transaction.on_commit(lambda: request_drawing(result_set.pk))
     return result_set
+
+
+def _save(result_set: ResultSet, actor: User | Token | None) -> None:
+    """Store it, unless who asked was removed while it was computed."""
+    if actor is not None:
+        access.hold_right_to_write(actor, result_set.workspace_id)
+    result_set.save(force_insert=True)
 
 
 def _record(result_set: ResultSet) -> None:

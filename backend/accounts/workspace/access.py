@@ -1,6 +1,7 @@
 """The one place that says who may see and change what."""
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
@@ -10,10 +11,12 @@ from backend.accounts.limits.throttle import site_of
 from backend.accounts.models import Membership, Role, StaffAccess, Token, User, Workspace
 from backend.accounts.workspace.scopes import Scope
 from backend.accounts.workspace.workspaces import current_slug
+from backend.errors import NotFound
 
 Actor = User | Token | None
 # What a user is in each workspace, by its id.
 Roles = Mapping[UUID, str | None]
+WRITERS = [Role.MEMBER, Role.ADMIN, Role.OWNER]
 # How the name of a viewer without an account begins.
 VISITOR = "address:"
 
@@ -107,7 +110,19 @@ def may_write(actor: Actor, workspace_id: UUID, roles: Roles | None = None) -> b
     """
     if isinstance(actor, Token):
         return actor.workspace_id == workspace_id and Scope.RUNS_WRITE in actor.scopes
-    return _has_role(actor, workspace_id, [Role.MEMBER, Role.ADMIN, Role.OWNER], roles)
+    return _has_role(actor, workspace_id, WRITERS, roles)
+
+
+def hold_right_to_write(actor: User | Token, workspace_id: UUID) -> None:
+    """As `may_write` was when the request came, asked again where long work lay between.
+
+    Until the transaction ends, nobody takes the right away. Raises NotFound for who lost it.
+    """
+    held: QuerySet[Any] = Token.objects.filter(pk=actor.pk, revoked_at=None)
+    if not isinstance(actor, Token):
+        held = Membership.objects.filter(user=actor, workspace=workspace_id, role__in=WRITERS)
+    if not held.select_for_update(no_key=True, of=("self",)).values_list("pk").first():
+        raise NotFound("You may not change this workspace any more. Nothing was changed.")
 
 
 def may_upload(token: Token) -> bool:

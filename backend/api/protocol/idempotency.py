@@ -21,6 +21,8 @@ from backend.accounts.workspace import access
 from backend.api.models import CreationKey
 from backend.api.protocol.auth import required_actor
 from backend.api.protocol.errors import Problem
+from backend.runs.database.read_router import repeatable_read
+from backend.transactions import repeat_if_overtaken
 
 HEADER = "Idempotency-Key"
 REPLAYED = "Idempotent-Replayed"
@@ -33,12 +35,13 @@ View = Callable[..., Response]
 _FORM = re.compile(rf"[!-~]{{1,{MAX_LENGTH}}}")
 
 
-def idempotent(view: View) -> View:
+def idempotent(view: View, *, in_one_state: bool = False) -> View:
     """A view that creates, once for each key of its sender.
 
     A creation that fails keeps no key, so it may be sent again. After KEPT a key is as good as
-    new: it creates, also with another body. Raises Problem for a key that cannot be one, or that
-    came with another request.
+    new: it creates, also with another body. `in_one_state`: everything that the view reads is of
+    one state, and it begins again where others overtook it. Raises Problem for a key that cannot
+    be one, or that came with another request.
     """
 
     @wraps(view)
@@ -47,23 +50,34 @@ def idempotent(view: View) -> View:
         if key is None:
             return view(self, request, *args, **kwargs)
         actor, digest = required_actor(request), _digest(request)
-        with transaction.atomic():
-            # A second request with the key waits here until the first has ended, also where the key
-            # has expired.
-            row, is_new = CreationKey.objects.select_for_update().get_or_create(
-                sender=access.name_of_sender(actor),
-                key=_checked(key),
-                defaults={"digest": digest},
-            )
-            if not is_new and timezone.now() - row.created_at < KEPT:
-                return _again(row, digest)
-            response = view(self, request, *args, **kwargs)
-            _keep(row, digest, response, actor)
-        return response
+        sender, checked = access.name_of_sender(actor), _checked(key)
+
+        def create() -> Response:
+            with repeatable_read() if in_one_state else transaction.atomic():
+                row = _locked(sender, checked, digest)
+                if row.status and timezone.now() - row.created_at < KEPT:
+                    return _again(row, digest)
+                response = view(self, request, *args, **kwargs)
+                _keep(row, digest, response, actor)
+            return response
+
+        if not in_one_state:
+            return create()
+        # The state that is read must have the row: a second request waits for the first at it.
+        _locked(sender, checked, digest, waits=False)
+        return repeat_if_overtaken(create)
 
     # Read by RefuseUnusedKey.
     answer.takes_key = True  # type: ignore[attr-defined]  # of this function alone
     return answer
+
+
+def _locked(sender: str, key: str, digest: bytes, *, waits: bool = True) -> CreationKey:
+    """The row of the key: a second request with it waits here until the first has ended, also where
+    the key has expired. Of a creation that failed, or is not done, its status is 0."""
+    rows = CreationKey.objects.select_for_update() if waits else CreationKey.objects.all()
+    row, _ = rows.get_or_create(sender=sender, key=key, defaults={"digest": digest})
+    return row
 
 
 class RefuseUnusedKey(BasePermission):

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import asdict, replace
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -65,7 +66,8 @@ class ResultSetList(APIView):
             "readers_of_runs": readers_of_all_runs(each.workspace for each in page.rows),
         }
 
-    @idempotent
+    # A frozen set is of one state of the database.
+    @partial(idempotent, in_one_state=True)
     @operation(
         "result_set_create",
         (401, 404, 507),
@@ -92,7 +94,13 @@ def _save(actor: Token | User, workspace: Workspace, asked: dict[str, Any]) -> R
         expires_at=asked["expires_at"],
     )
     save: Callable[..., ResultSet] = freeze if asked["kind"] == Kind.FROZEN else save_live
-    return save(query, workspace=workspace, author=author_of(actor), description=description)
+    return save(
+        query,
+        workspace=workspace,
+        author=author_of(actor),
+        description=description,
+        actor=actor,
+    )
 
 
 def _readable(request: Request, link: UUID) -> ResultSet:

@@ -125,6 +125,7 @@ def share(request: HttpRequest, slug: str) -> HttpResponse:
         workspace=workspace,
         author=visible.viewer(request),
         description=description_from(request.POST),
+        actor=visible.viewer(request),
     )
     return HttpResponseRedirect(result_set.path)
 
