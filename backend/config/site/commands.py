@@ -11,7 +11,8 @@ _READERS = ("--concurrency=2", "--loglevel=INFO")
 # Workers tell each other nothing through the broker. Telling it that they live, they would wait for
 # a broker that is gone, and end neither by a signal nor with their supervisor.
 _ALONE = ("--without-heartbeat", "--without-gossip", "--without-mingle")
-BACKLOG = 1024
+# Connections that wait to be taken. Gunicorn leaves it to asyncio, which asks for no more.
+BACKLOG = 100
 # For so long a web process that was told to stop answers what it has read, and keeps the socket.
 STOP_S = 25
 
