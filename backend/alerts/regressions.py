@@ -8,7 +8,7 @@ that the history of the host shows.
 
 import hashlib
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 from uuid import UUID
 
@@ -148,12 +148,13 @@ def _floor(metric: Metric, contests: Sequence[_Contest], noises: Sequence[HostNo
     With too few runs, what the history of the hosts says of throughput; else nothing is known.
     """
     of_hosts = floor_of(noises) if metric.group == "rate" else Floor()
+    of_hosts = replace(of_hosts, is_one_history=True)
     own = [contest for contest in contests if contest.metric == metric]
     means = [mean for contest in own for mean in _run_means(contest)]
     variation = run_variation(means)
     if variation is None or variation.freedom < LEAST_FREEDOM:
         return of_hosts
-    return Floor(of_hosts.half_width, variation.sd, variation.freedom)
+    return replace(of_hosts, run_sd=variation.sd, run_freedom=variation.freedom)
 
 
 def _run_means(contest: _Contest) -> Iterator[RunMean]:

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from django.db.models import Avg, Count, Q, QuerySet, Variance
+from django.db.models import Avg, Count, Exists, OuterRef, Q, QuerySet, Variance
 from django.db.models.functions import Ln
 
 from backend.accounts.models import Workspace
@@ -106,11 +106,19 @@ def _wait_for_other_changes(hosts: Iterable[Host]) -> None:
 def _counted_trials() -> QuerySet[Trial]:
     """Trials whose throughput is the host's: a closed loop, without failures that make it fast.
 
-    At an offered rate, throughput is the rate, however noisy the host is.
+    At an offered rate, throughput is the rate, however noisy the host is. A copy of an output is no
+    further measurement: of two, one counts.
     """
     is_sound = Q(error_rate=None) | Q(error_rate__lte=HIGH_ERROR_RATE)
+    copied = Trial.objects.filter(
+        output_sha256=OuterRef("output_sha256"),
+        cell__series=OuterRef("cell__series"),
+        run__trashed_at=None,
+        pk__lt=OuterRef("pk"),
+    )
     return Trial.objects.filter(
         is_sound,
+        ~Exists(copied),
         cell__series__loop="closed",
         cell__rate_rps=None,
         warmup=False,

@@ -20,13 +20,16 @@ from backend.stats.contrast import (
     Contrast,
     Quantile,
     RunVariation,
+    Sides,
     next_run,
+    only_runs,
     run_exposure,
     run_variation,
+    sharpen,
 )
 from backend.stats.noise import Noise, PageNoise, measure_noise
 from backend.stats.ratio import IF_BASELINE_IS_STEADY, Better, Verdict, inverse_verdict
-from backend.stats.replicates import CONFIDENCE, Centre, Sample, Scope, Units, centre_of
+from backend.stats.replicates import CONFIDENCE, Centre, Sample, Scope, centre_of
 from backend.stats.simultaneous import quantile_against_baseline, quantile_of_all_pairs
 from backend.stats.thresholds import LEAST_TRIALS, RELEVANT_SHARE, missing_text
 
@@ -36,7 +39,7 @@ class Floor:
     """What earlier measurements of a host say.
 
     `half_width`: differences of servers in one run below it cannot be told (log scale). `run_sd`:
-    standard deviation from run to run (log scale), estimated with `run_freedom` degrees (0: given).
+    standard deviation from run to run (log scale), estimated with `run_freedom` degrees.
     `is_one_history`: the runs of all series are of one history, so where a side has three runs,
     they show how far a run of the other side may lie from them.
     """
@@ -50,7 +53,7 @@ class Floor:
     def between_runs(self) -> RunVariation | None:
         if self.run_sd is None:
             return None
-        return RunVariation(self.run_sd, self.run_freedom or inf, "host")
+        return sharpen(self.run_sd**2, self.run_freedom, "host")
 
 
 class Precision(Struct, frozen=True, gc=False):
@@ -138,6 +141,7 @@ class Page:
     """The series of one page, prepared once for every comparison among them."""
 
     def __init__(self, samples: Sequence[Sample], floor: Floor | None = None) -> None:
+        self.samples = samples
         self.series = [sample.units for sample in samples]
         self.noise: PageNoise = measure_noise(self.series)
         self.floor = floor or Floor()
@@ -161,10 +165,11 @@ class Page:
 
         Verdicts may rest on the base being as steady as the others.
         """
-        contrasts = [self._contrast(base, other) for other in others]
+        pairs = [self._sides(base, other) for other in others]
+        contrasts = [self._contrast(sides) for sides in pairs]
         quantile = _quantile_against(contrasts, families)
-        for other, contrast in zip(others, contrasts, strict=True):
-            yield self._judge((base, other), contrast, quantile, rule)
+        for sides, contrast in zip(pairs, contrasts, strict=True):
+            yield self._judge(sides, contrast, quantile, rule)
 
     def _unless_base_is_noisier(
         self, base: int, others: Sequence[int], rows: Sequence[Comparison], families: int
@@ -175,7 +180,7 @@ class Page:
         verdict also needs an interval by the base's own noise that excludes 1× (Hasler & Hothorn,
         Biometrical Journal 2008).
         """
-        contrasts = [self._contrast(base, other) for other in others]
+        contrasts = [self._contrast(self._sides(base, other)) for other in others]
         owns = [contrast and contrast.by_own_noise_of_first() for contrast in contrasts]
         quantile = _quantile_against(owns, families)
         return [
@@ -195,7 +200,8 @@ class Page:
             return quantile_of_all_pairs(count, freedom, confidence)
 
         def compare(base: int, other: int) -> Comparison:
-            return self._judge((base, other), self._contrast(base, other), quantile, rule)
+            sides = self._sides(base, other)
+            return self._judge(sides, self._contrast(sides), quantile, rule)
 
         return AllPairs(compare, count)
 
@@ -203,10 +209,19 @@ class Page:
         """The centre of one of the series."""
         return centre_of(self.series[index])
 
-    def _contrast(self, base: int, other: int) -> Contrast | None:
-        """The difference of two series; None if a side has too few trials for its noise."""
+    def _sides(self, base: int, other: int) -> Sides:
+        """Two series as they are compared: inside the runs that hold both, where they need that."""
         first, second = self.series[base], self.series[other]
-        noises = self.noise.between(base, other)
+        if run_exposure(first, second) and (shared := first.runs & second.runs):
+            one, two = (only_runs(self.samples[index], shared).units for index in (base, other))
+            if min(one.n, two.n) >= LEAST_TRIALS:
+                noises = measure_noise([one, two]).between(0, 1)
+                return Sides(one, two, noises, are_parts=True)
+        return Sides(first, second, self.noise.between(base, other))
+
+    def _contrast(self, sides: Sides) -> Contrast | None:
+        """The difference of two series; None if a side has too few trials for its noise."""
+        first, second, noises = sides.first, sides.second, sides.noises
         if noises is None or first.n < LEAST_TRIALS or second.n < LEAST_TRIALS:
             return None
         if self.floor.is_one_history and first.of_runs and not second.of_runs:
@@ -216,7 +231,7 @@ class Page:
         between = None
         if exposure := run_exposure(first, second):
             between = self.floor.between_runs or run_variation(first, second)
-            of_runs = Noise(between.sd**2 * exposure, between.freedom, inf)
+            of_runs = Noise(between.variance * exposure, between.freedom, inf)
             parts, variance = (*noises, of_runs), variance + of_runs.variance
         return Contrast(
             value=second.centre - first.centre,
@@ -226,28 +241,16 @@ class Page:
             between=between,
         )
 
-    def _undecided(self, base: int, other: int) -> Comparison:
-        """The comparison of two series of which one has too few trials."""
-        first, second = self.series[base], self.series[other]
-        return Comparison(
-            value=second.centre - first.centre,
-            low=None,
-            high=None,
-            verdict="inconclusive",
-            why=missing_text(first.n, second.n),
-            scope=_scope(first, second),
-        )
-
     def _judge(
-        self, pair: tuple[int, int], contrast: Contrast | None, quantile: Quantile, rule: Rule
+        self, sides: Sides, contrast: Contrast | None, quantile: Quantile, rule: Rule
     ) -> Comparison:
         """The comparison of a pair: its interval is a quantile of standard errors wide.
 
         Undecided without a contrast.
         """
+        first, second = sides.first, sides.second
         if contrast is None:
-            return self._undecided(*pair)
-        first, second = self.series[pair[0]], self.series[pair[1]]
+            return _undecided(sides)
         freedom = contrast.freedom
         of_runs = first.of_runs or second.of_runs or contrast.between is not None
         precision = Precision(
@@ -268,12 +271,24 @@ class Page:
             high=high,
             verdict=verdict,
             why=why,
-            scope=_scope(first, second),
+            scope=sides.scope,
             between=contrast.between,
             precision=precision,
             has_two_modes=first.has_two_modes or second.has_two_modes,
             trials=None if of_runs else (first.n, second.n),
         )
+
+
+def _undecided(sides: Sides) -> Comparison:
+    """The comparison of two series of which one has too few trials."""
+    return Comparison(
+        value=sides.second.centre - sides.first.centre,
+        low=None,
+        high=None,
+        verdict="inconclusive",
+        why=missing_text(sides.first.n, sides.second.n),
+        scope=sides.scope,
+    )
 
 
 class AllPairs:
@@ -357,14 +372,6 @@ def _quantile_against(contrasts: Sequence[Contrast | None], families: int) -> Qu
 
 def _confidence(families: int) -> float:
     return float(CONFIDENCE ** (1 / families))
-
-
-def _scope(first: Units, second: Units) -> Scope:
-    if first.of_runs and second.of_runs:
-        return "runs"
-    if first.runs != second.runs:
-        return "runs"
-    return first.scope if not first.of_runs else second.scope
 
 
 def _correlation(contrasts: Sequence[Contrast]) -> float:

@@ -9,22 +9,56 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from backend.stats.noise import Noise
-from backend.stats.replicates import Units
-from backend.stats.thresholds import RUN_VARIATION
+from backend.stats.noise import Noise, f_tail
+from backend.stats.replicates import Sample, Scope, Units
+from backend.stats.thresholds import RUN_PRIOR, RUN_VARIATION
 
 # Of the largest |t| of a family, by the degrees of freedom of one of its comparisons.
 Quantile = Callable[[float], float]
+# What is assumed counts in full up to here: as large a variance is as likely as not.
+PLAUSIBLE = 0.5
 # Where the variation between runs comes from: assumed, the host's history, or the runs of one side.
 RunSource = Literal["assumed", "host", "side"]
 
 
 class RunVariation(Struct, frozen=True, gc=False):
-    """The standard deviation between runs (log scale), and its degrees of freedom."""
+    """How much runs differ (log scale).
+
+    `sd`: the standard deviation to be expected. `variance`: what intervals count with, and its
+    degrees of `freedom`.
+    """
 
     sd: float
+    variance: float
     freedom: float
     source: RunSource
+
+
+class Sides(Struct, frozen=True, gc=False):
+    """Two series, or the parts of them that are compared, with the noise of each centre."""
+
+    first: Units
+    second: Units
+    noises: tuple[Noise, Noise] | None
+    are_parts: bool = False
+
+    @property
+    def scope(self) -> Scope:
+        first, second = self.first, self.second
+        if self.are_parts:
+            return "shared run" if len(first.runs) == 1 else "these runs"
+        if first.of_runs and second.of_runs:
+            return "runs"
+        if first.runs != second.runs:
+            return "runs"
+        return first.scope if not first.of_runs else second.scope
+
+
+def only_runs(sample: Sample, runs: frozenset[Hashable]) -> Sample:
+    """The trials of these runs."""
+    return replace(
+        sample, observations=tuple([each for each in sample.observations if each.run in runs])
+    )
 
 
 class Contrast(Struct, frozen=True, gc=False):
@@ -89,7 +123,7 @@ def next_run(first: Units, second: Units, noises: tuple[Noise, Noise]) -> Contra
         parts=(expected, rest),
         variance=expected.variance + rest.variance,
         rounding=first.rounding + second.rounding,
-        between=RunVariation(sqrt(between), history.freedom, "side"),
+        between=RunVariation(sqrt(between), between, history.freedom, "side"),
     )
 
 
@@ -108,12 +142,30 @@ def run_exposure(first: Units, second: Units) -> float:
     return sum(share * share for share in shares.values())
 
 
-def run_variation(first: Units, second: Units) -> RunVariation:
-    """How much runs differ, where no history says it and one side has fewer than three runs.
+def sharpen(variance: float, freedom: float, source: RunSource) -> RunVariation:
+    """What is assumed of runs, sharpened by a history that shows `variance`.
 
-    An assumed value, unless the runs of the other side differ by more.
+    A history of few runs shows no variation by chance, or far too much. So what is assumed counts
+    as `RUN_PRIOR` comparisons between runs of its own (a scaled inverse χ² prior; Gelman et al.,
+    *Bayesian Data Analysis*, 2013, section 2.6), and no history replaces it by 0. It counts less
+    the less plausible it makes the history, so a host whose runs differ by far more is believed.
     """
+    assumed = RUN_VARIATION**2
+    scale = assumed * (1 - 2 / RUN_PRIOR)
+    chance = f_tail(variance / scale, freedom, RUN_PRIOR) if freedom else 1.0
+    prior = RUN_PRIOR * min(1.0, chance / PLAUSIBLE)
+    total = prior + freedom
+    return RunVariation(
+        sd=sqrt((prior * assumed + freedom * variance) / total),
+        variance=(prior * scale + freedom * variance) / total,
+        freedom=total,
+        source=source,
+    )
+
+
+def run_variation(first: Units, second: Units) -> RunVariation:
+    """How much runs differ, where no history says it and one side has fewer than three runs."""
     for side in (first, second):
-        if side.of_runs and side.variance > RUN_VARIATION**2:
-            return RunVariation(sqrt(side.variance), side.freedom, "side")
-    return RunVariation(RUN_VARIATION, inf, "assumed")
+        if side.of_runs:
+            return sharpen(side.variance, side.freedom, "side")
+    return sharpen(0.0, 0, "assumed")

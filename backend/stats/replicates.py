@@ -29,8 +29,9 @@ WIDENED = 0.05
 # the noise.
 FEW_DEGREES = 2
 WIDER_OF_FEW = 4 / 3
-# What the interval covers: any run of the series, the one run, or the two runs measured.
-Scope = Literal["runs", "run", "these runs"]
+# What the interval covers: any run of the series, the one run, the one run of several that holds
+# both series, or the two runs measured.
+Scope = Literal["runs", "run", "shared run", "these runs"]
 
 
 class Observation(Struct, frozen=True, gc=False):

@@ -10,6 +10,8 @@ LEAST_TRIALS = 3
 LEAST_RUNS = 3
 # Runs of one server differ by this share (standard deviation) where no history says otherwise.
 RUN_VARIATION = 0.03
+# How many comparisons between runs of a history weigh as much as that assumption.
+RUN_PRIOR = 8
 # Figures that agree in every digit were rounded: half a step is at least this share.
 LEAST_STEP = 0.0005
 # Two loads show a rise or none, but no place where it ends.

@@ -9,7 +9,7 @@ from backend.stats.replicates import CONFIDENCE, Scope
 from backend.stats.simultaneous import quantile_against_baseline
 
 # A mean covers no more than the narrowest of its comparisons.
-_NARROWNESS: tuple[Scope, ...] = ("runs", "these runs", "run")
+_NARROWNESS: tuple[Scope, ...] = ("runs", "these runs", "shared run", "run")
 
 
 def mean_comparison(

@@ -27,6 +27,7 @@ def scope_text(comparison: Comparison) -> str | None:
         return f"allowing for runs that differ by {run_share_text(comparison.between)}"
     within = {
         "run": "in this run",
+        "shared run": "in the run that measured both",
         "these runs": f"in the {LEAST_RUNS - 1} runs that measured both",
     }
     return within.get(comparison.scope) or f"over {comparison.precision.units} runs"
@@ -77,8 +78,8 @@ def _share_text(few: int, total: int) -> str:
 _WORDS = {2: "Two"}
 _RUN_SOURCES: dict[RunSource, str] = {
     "assumed": "assumed",
-    "host": "measured on this host",
-    "side": "measured on one side",
+    "host": "learned on this host",
+    "side": "learned on one side",
 }
 # By the number of runs that all points share.
 _SHARED = {1: ("one run", "this run"), 2: ("2 runs", "these runs")}

@@ -1,5 +1,6 @@
 """The noise of a host follows its runs: recorded, observed on another host, deleted."""
 
+import hashlib
 import math
 import uuid
 from datetime import UTC, datetime
@@ -46,6 +47,12 @@ def trial_of(rate, *, side=None, start=None, connections=64, **load):
         "load": asked | {name: value for name, value in sides.items() if value is not None},
         "reading": ReadTrial(parsed=parsed),
     }
+
+
+def printed(rate, **load):
+    """As `trial_of`, with the bytes that were read: equal for equal rates."""
+    output = hashlib.sha256(str(rate).encode()).digest()
+    return {**trial_of(rate, **load), "output_sha256": output}
 
 
 def record(lab, trials, *, host=BENCH, client=BENCH, is_early=False):
@@ -187,6 +194,24 @@ def test_merging_and_undoing_it_look_at_no_runs_of_other_names(lab, kind, monkey
     assert looked_at == [{run.pk for run in own}] * 2
 
 
+def test_a_copy_is_no_further_run(lab):
+    """The same three outputs again would say that runs do not differ at all."""
+    trials = [printed(rate) for rate in (9_990, 10_000, 10_010)]
+    record(lab, trials)
+    again = record(lab, trials)
+    assert noise_of().run_sd is None
+    record(lab, [printed(rate) for rate in (10_490, 10_500, 10_510)])
+    assert noise_of().run_freedom == 1
+    assert noise_of().run_sd == pytest.approx(math.log(1.05) / math.sqrt(2), rel=1e-3)
+    remove_run(again)
+    assert noise_of().run_freedom == 1
+
+
+def test_a_copy_is_no_other_side_of_a_comparison(lab):
+    record(lab, [printed(10_000 + place // 2, side="AB"[place % 2]) for place in range(6)])
+    assert noise_of().comparisons == 0
+
+
 def test_other_servers_and_loads_are_not_compared(lab):
     record(lab, [trial_of(10_000)] * 3)
     record(lab, [trial_of(20_000, connections=8)] * 3)
@@ -269,7 +294,9 @@ def test_an_upload_brings_sides_and_is_counted():
         make_trial(place, load={**make_trial(0)["load"], "side": "AB"[place % 2], "start": place})
         for place in range(6)
     ]
-    upload = make_upload(tenant, *[WRK] * 6, envelope=make_envelope(trials=6) | {"trials": trials})
+    # Equal outputs would be copies.
+    outputs = [WRK + "\n" * place for place in range(6)]
+    upload = make_upload(tenant, *outputs, envelope=make_envelope(trials=6) | {"trials": trials})
     process(upload.pk)
     (row,) = SelfComparison.objects.all()
     assert (row.difference, row.trials_a, row.trials_b) == (0, 3, 3)

@@ -11,7 +11,8 @@ from itertools import combinations
 import numpy as np
 
 FEWEST_RUNS = 3
-RUN_SD = 0.03
+# What is assumed of runs, and how many comparisons between runs that weighs as much as.
+RUN_SD, RUN_PRIOR = 0.03, 8
 # A variance that chance makes so large in fewer pages keeps more of its own.
 IMPLAUSIBLE, IMPLAUSIBLE_IN_MEAN = 0.1, 0.01
 # Variances are one unless chance spreads equal ones so far in fewer pages.
@@ -42,6 +43,12 @@ class Side:
     deviations: dict
     # How far rounding may have moved the centre.
     rounding: float
+    trials: tuple
+    step: float
+
+    def only(self, runs):
+        """The side as it is in these runs alone."""
+        return side_of([each for each in self.trials if each[0] in runs], self.step)
 
     @property
     def interval(self):
@@ -65,13 +72,15 @@ def side_of(trials, step=0):
         variance = float(np.var(list(means.values()), ddof=1))
         freedom = len(runs) - 1
         rounding = rounding_of(trials, step, variance, freedom)
-        return Side(centre, n, True, runs, variance, freedom, 1 / len(runs), deviations, rounding)
+        of_runs = (variance, freedom, 1 / len(runs), deviations, rounding)
+        return Side(centre, n, True, runs, *of_runs, tuple(trials), step)
     squares = sum((log - means[run]) ** 2 for run, logs in by_run.items() for log in logs)
     freedom = n - len(runs)
     weight = sum(1 / len(logs) for logs in by_run.values()) / len(runs) ** 2
     variance = squares / freedom if freedom else None
     rounding = rounding_of(trials, step, variance, freedom)
-    return Side(centre, n, False, runs, variance, freedom, weight, {}, rounding)
+    of_trials = (variance, freedom, weight, {}, rounding)
+    return Side(centre, n, False, runs, *of_trials, tuple(trials), step)
 
 
 def rounding_of(trials, step, variance, freedom):
@@ -109,8 +118,15 @@ class Comparisons:
         self.together = moderate(sides, residuals)
 
     def difference(self, base, other):
-        """None if a side has fewer than 3 trials, or none to show its noise."""
+        """None if a side has fewer than 3 trials, or none to show its noise.
+
+        Where runs would count, and some hold 3 trials of both, these runs alone are compared.
+        """
         pair = (self.sides[base], self.sides[other])
+        if exposure_to_runs(*pair) and (shared := set(pair[0].runs) & set(pair[1].runs)):
+            inside = [side.only(shared) for side in pair]
+            if min(side.n for side in inside) >= 3:
+                return Comparisons(inside).difference(0, 1)
         if min(side.n for side in pair) < 3 or not all(side.freedom for side in pair):
             return None
         is_grouped = base in self.groups and self.groups[base] == self.groups.get(other)
@@ -169,9 +185,17 @@ def exposure_to_runs(one, two):
 
 
 def variance_of_runs(pair):
-    """What is assumed, or that of the runs of a side if it is larger; with its degrees."""
+    """What is assumed, with the degrees that it counts as; and the runs of a side of several.
+
+    It counts less where it makes the variance of those runs less plausible than not.
+    """
+    assumed = RUN_SD**2 * (RUN_PRIOR - 2) / RUN_PRIOR
     known = [(side.variance, side.freedom) for side in pair if side.of_runs]
-    return max([(RUN_SD**2, math.inf), *known])
+    variance, freedom = known[0] if known else (0, 0)
+    chance = f_above(variance / assumed, freedom, RUN_PRIOR) if known else 1
+    prior = RUN_PRIOR * min(1, 2 * chance)
+    total = prior + freedom
+    return (prior * assumed + freedom * variance) / total, total
 
 
 def same_runs(sides):
