@@ -4,30 +4,21 @@ A run is judged once, by every rule that selects it. Nobody is told of a bad sig
 run shows it too.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from django.db.models import Exists, OuterRef, QuerySet
 
 from backend.alerts.lifecycle import Sighting, apply_sightings
-from backend.alerts.models import (
-    OPEN_STATES,
-    Alert,
-    AlertRule,
-    AlertState,
-    PendingRun,
-    RuleKind,
-)
+from backend.alerts.memory import memories_of
+from backend.alerts.models import AlertRule, RuleKind
 from backend.alerts.regressions import judge_regressions
+from backend.alerts.series_runs import SeriesRuns
 from backend.alerts.thresholds import judge_error_rates, judge_hosts
 from backend.analysis.loading.selection import NotVisible, select
 from backend.analysis.query.compare_query import CompareQuery, QueryError
 from backend.runs.models import Run
-from backend.runs.tables.happening import happened_at, happened_at_of
-
-# Older runs say less about today's level.
-HISTORY = 10
 
 
 def judge_run(run: Run) -> None:
@@ -45,26 +36,22 @@ def judge_run(run: Run) -> None:
 
 def _judge(rule: AlertRule, run: Run) -> None:
     if rule.kind == RuleKind.NOISY_HOST:
-        apply_sightings(rule, judge_hosts(run, _threshold(rule)), run=run, before=None)
+        apply_sightings(rule, judge_hosts(run, _threshold(rule)), run=run)
         return
     if rule.view is None:
         raise QueryError("view", "a deleted view", "a saved view: choose another for this rule")
     query = query_of(rule)
     runs = _runs_of(query, run)
-    if _is_overtaken(runs, run):
-        # It was uploaded late: later runs have decided already.
-        return
-    earlier = list(_baseline(rule, runs, run))
-    sightings = _sightings(rule, query, run, earlier)
-    apply_sightings(rule, sightings, run=run, before=earlier[0] if earlier else None)
+    if runs.have(run):
+        apply_sightings(rule, _sightings(rule, query, run, runs), run=run)
 
 
 def _sightings(
-    rule: AlertRule, query: CompareQuery, run: Run, earlier: Sequence[Run]
-) -> list[Sighting]:
+    rule: AlertRule, query: CompareQuery, run: Run, runs: SeriesRuns
+) -> Sequence[Sighting]:
     if rule.kind == RuleKind.ERROR_RATE:
-        return judge_error_rates(query, run, _threshold(rule))
-    return judge_regressions(query, run, [each.pk for each in earlier], rule.metrics)
+        return judge_error_rates(query, run, runs, _threshold(rule))
+    return list(judge_regressions(query, run, runs, rule.metrics, memories_of(rule)))
 
 
 def query_of(rule: AlertRule) -> CompareQuery:
@@ -77,44 +64,13 @@ def query_of(rule: AlertRule) -> CompareQuery:
     return query.with_filters(label=sorted({*query.wanted("label"), rule.label}))
 
 
-def _runs_of(query: CompareQuery, run: Run) -> QuerySet[Any]:
-    """The complete runs that the query shows, with `happened_at`, the newest first.
-
-    Raises QueryError.
-    """
+def _runs_of(query: CompareQuery, run: Run) -> SeriesRuns:
+    """The complete runs that the query shows. Raises QueryError."""
     selection = select(query, [run.workspace_id])
-    own = selection.cells().filter(run=OuterRef("pk"), trial_count__gt=0)
-    rows: QuerySet[Any] = selection.chosen_runs().filter(Exists(own), is_open=False)
-    return rows.order_by("-happened_at", "-pk")
-
-
-def _is_overtaken(runs: QuerySet[Any], run: Run) -> bool:
-    """Whether a later run was judged already, or the query does not show this run."""
-    later = runs.filter(happened_at__gt=happened_at(run))
-    judged = later.exclude(pk__in=PendingRun.objects.values("run"))
-    return judged.exists() or not runs.filter(pk=run.pk).exists()
-
-
-def _baseline(rule: AlertRule, runs: QuerySet[Any], run: Run) -> Iterable[Run]:
-    """The runs before an open alert began, else all before this one; without those of alerts that
-    were fixed, and since the last accepted change of level."""
-    rows = runs.exclude(pk=run.pk).filter(happened_at__lte=happened_at(run))
-    if rule.baseline_since is not None:
-        rows = rows.filter(happened_at__gte=rule.baseline_since)
-    begun = _happened(rule, OPEN_STATES).order_by("first_at").values_list("first_at", flat=True)
-    if (first_at := begun.first()) is not None:
-        rows = rows.filter(happened_at__lt=first_at)
-    fixed = _happened(rule, [AlertState.FIXED]).order_by("-first_at")
-    for first, last in fixed.values_list("first_at", "last_at")[:HISTORY]:
-        rows = rows.exclude(happened_at__gte=first, happened_at__lte=last)
-    return rows[:HISTORY]
-
-
-def _happened(rule: AlertRule, states: Iterable[str]) -> QuerySet[Any]:
-    """Alerts of the rule with the times of their first and last run."""
-    return Alert.objects.filter(rule=rule, state__in=states, first_run__isnull=False).annotate(
-        first_at=happened_at_of("first_run__"), last_at=happened_at_of("last_run__")
-    )
+    cells = selection.cells().filter(trial_count__gt=0)
+    own = Exists(cells.filter(run=OuterRef("pk")))
+    rows: QuerySet[Any] = selection.chosen_runs().filter(own, is_open=False)
+    return SeriesRuns(rows.order_by("-happened_at", "-pk"), cells)
 
 
 def _threshold(rule: AlertRule) -> float:

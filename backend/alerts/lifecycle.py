@@ -12,7 +12,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from backend.accounts.models import User
-from backend.alerts.announcing import announce_alert
+from backend.alerts.announcing import announce_alerts
 from backend.alerts.models import (
     OPEN_STATES,
     SAID_STATES,
@@ -24,7 +24,6 @@ from backend.alerts.models import (
 from backend.alerts.rules import lock_rule
 from backend.errors import Conflict, InvalidInput
 from backend.runs.models import Run
-from backend.runs.tables.happening import happened_at
 from backend.transactions import whole
 
 # A sighting without a run (a silent agent) is confirmed by a later look.
@@ -36,15 +35,18 @@ MAX_NOTE = 2000
 class Sighting:
     """One subject of a rule.
 
-    `is_bad`: None if the figures do not tell, which neither raises nor ends an alert. `text`: a
-    sentence about a bad one. `place`: the load points of a bad one; empty if it has none.
+    `is_bad`: None if the figures do not tell, which neither raises nor ends an alert. `is_sure`:
+    whether a second bad one confirms it. `text`: a sentence about a bad one. `places`: the load
+    points of a bad one; empty if it has none. `before`: the newest run of its baseline.
     """
 
     subject: str
     is_bad: bool | None
+    is_sure: bool = True
     text: str = ""
     data: dict[str, Any] = field(default_factory=dict)
     places: frozenset[str] = frozenset()
+    before: Run | None = None
 
 
 class BadState(InvalidInput):
@@ -56,56 +58,56 @@ class AlertEnded(Conflict):
 
 
 @whole
-def apply_sightings(
-    rule: AlertRule, sightings: Iterable[Sighting], *, run: Run | None, before: Run | None
-) -> None:
+def apply_sightings(rule: AlertRule, sightings: Iterable[Sighting], *, run: Run | None) -> None:
     """What the sightings of one run, or of one look, make of the alerts of a rule.
 
-    `before`: the newest run of the baseline.
+    What they confirm or end together is one message.
     """
     lock_rule(rule.pk)
     rows = Alert.objects.filter(rule=rule, state__in=OPEN_STATES)
     open_alerts = {alert.subject: alert for alert in rows}
+    changes = []
     for sighting in sightings:
         alert = open_alerts.get(sighting.subject)
         if sighting.is_bad is None:
             continue
         if sighting.is_bad:
-            _see(rule, alert, sighting, run, before)
+            changes.append(_see(rule, alert, sighting, run))
         elif alert is not None:
-            _recover(alert, run)
+            changes.append(_recover(alert, run))
+    announce_alerts([change for change in changes if change is not None])
 
 
 def _see(
-    rule: AlertRule, alert: Alert | None, sighting: Sighting, run: Run | None, before: Run | None
-) -> None:
+    rule: AlertRule, alert: Alert | None, sighting: Sighting, run: Run | None
+) -> AlertChange | None:
     if alert is None:
-        _open(rule, sighting, run, before)
-        return
+        _open(rule, sighting, run)
+        return None
     if run is not None and alert.last_run_id == run.pk:
-        return
-    is_confirming = alert.state == AlertState.UNCONFIRMED and _is_confirmed(alert, sighting, run)
-    if alert.state == AlertState.UNCONFIRMED and not is_confirming:
+        return None
+    is_suspicion = alert.state == AlertState.UNCONFIRMED
+    if is_suspicion and not _is_of_same_place(alert, sighting):
         # Another load point than before: the suspicion begins again.
-        if run is not None:
-            alert.delete()
-            _open(rule, sighting, run, before)
-        return
+        alert.delete()
+        _open(rule, sighting, run)
+        return None
+    if is_suspicion and run is None and timezone.now() - alert.seen_at < CONFIRMED_AFTER:
+        return None
     alert.text, alert.data, alert.last_run = sighting.text, _data(sighting), run
     alert.recovered_run = None
     alert.save(update_fields=["text", "data", "last_run", "recovered_run"])
-    if is_confirming:
-        _set_state(alert, AlertState.NEW)
+    return _set_state(alert, AlertState.NEW) if is_suspicion and sighting.is_sure else None
 
 
-def _open(rule: AlertRule, sighting: Sighting, run: Run | None, before: Run | None) -> None:
+def _open(rule: AlertRule, sighting: Sighting, run: Run | None) -> None:
     alert = Alert.objects.create(
         workspace_id=rule.workspace_id,
         rule=rule,
         subject=sighting.subject,
         text=sighting.text,
         data=_data(sighting),
-        before_run=before,
+        before_run=sighting.before,
         first_run=run,
         last_run=run,
     )
@@ -116,30 +118,29 @@ def _data(sighting: Sighting) -> dict[str, object]:
     return {**sighting.data, "places": sorted(sighting.places)}
 
 
-def _is_confirmed(alert: Alert, sighting: Sighting, run: Run | None) -> bool:
-    """Whether the second sighting is of the same load point, or much later without a run."""
-    if run is None:
-        return timezone.now() - alert.seen_at >= CONFIRMED_AFTER
+def _is_of_same_place(alert: Alert, sighting: Sighting) -> bool:
+    """Whether the sighting is of a load point that was bad before; what has none always is."""
     places = set(alert.data.get("places", ()))
     return not places or not places.isdisjoint(sighting.places)
 
 
-def _recover(alert: Alert, run: Run | None) -> None:
+def _recover(alert: Alert, run: Run | None) -> AlertChange | None:
     """A suspicion ends at once; a confirmed alert with the second good run, or good look."""
     if alert.state == AlertState.UNCONFIRMED:
         alert.delete()
     elif run is None or (alert.recovered_run_id not in (None, run.pk)):
-        _set_state(alert, AlertState.FIXED)
+        return _set_state(alert, AlertState.FIXED)
     elif alert.last_run_id != run.pk:
         alert.recovered_run = run
         alert.save(update_fields=["recovered_run"])
+    return None
 
 
 @transaction.atomic
 def answer_alert(alert: Alert, state: str, *, by: User | None, note: str = "") -> None:
     """Store what a member says of an alert. Raises BadState and AlertEnded.
 
-    `not_a_regression` makes the changed level the baseline of the rule from then on.
+    `not_a_regression` makes the changed level the baseline of the series from then on.
     """
     if state not in [each.value for each in SAID_STATES]:
         expected = ", ".join(SAID_STATES)
@@ -152,10 +153,7 @@ def answer_alert(alert: Alert, state: str, *, by: User | None, note: str = "") -
             f"This alert has ended: {AlertState(locked.state).label.lower()}. Another bad run "
             "raises a new alert."
         )
-    _set_state(locked, AlertState(state), by=by, note=_checked_note(note))
-    if state == AlertState.NOT_A_REGRESSION and locked.first_run is not None:
-        since = happened_at(locked.first_run)
-        AlertRule.objects.filter(pk=locked.rule_id).update(baseline_since=since)
+    announce_alerts([_set_state(locked, AlertState(state), by=by, note=_checked_note(note))])
     alert.refresh_from_db()
 
 
@@ -166,7 +164,9 @@ def _checked_note(note: str) -> str:
     return cleaned
 
 
-def _set_state(alert: Alert, state: AlertState, *, by: User | None = None, note: str = "") -> None:
+def _set_state(
+    alert: Alert, state: AlertState, *, by: User | None = None, note: str = ""
+) -> AlertChange:
     now = timezone.now()
     alert.state = state
     if state == AlertState.NEW:
@@ -174,11 +174,10 @@ def _set_state(alert: Alert, state: AlertState, *, by: User | None = None, note:
     if state not in OPEN_STATES:
         alert.ended_at = now
     alert.save(update_fields=["state", "confirmed_at", "ended_at"])
-    change = AlertChange.objects.create(
+    return AlertChange.objects.create(
         alert=alert,
         state=state,
         by=by,
         by_name="" if by is None else by.get_username(),
         note=note,
     )
-    announce_alert(alert, change)

@@ -36,7 +36,7 @@ class AlertRule(models.Model):
     # the noise and the workspace's relevant difference.
     threshold = models.FloatField(null=True)
     is_enabled = models.BooleanField(default=True)
-    # Runs before it are no baseline: since then, a changed level is accepted.
+    # Not used any more: an accepted level belongs to a series. The next version drops it.
     baseline_since = models.DateTimeField(null=True)
     # Why it could not be evaluated the last time; empty: it could.
     problem = models.TextField(default="", blank=True)

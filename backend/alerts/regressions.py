@@ -1,71 +1,168 @@
-"""Whether a run is worse than the runs before it: the comparison's verdict, series by series.
+"""Whether a run is worse than the runs before it, by the judge of builds, series by series.
 
-The baseline of a series is the newest runs of the rule before the run, of the same server,
-configuration, workload, hosts and load tool; the version may differ, because a build changes it.
-All intervals of one run hold together at 95 %, and differences between runs count with the noise
-that the history of the host shows.
+State, baseline, last good and first bad run belong to one series and metric, and never to the rule:
+servers under one rule do not hide each other. The baseline of a series is its newest runs before
+this one, of the same server, configuration, workload, hosts and load tool; the version may differ,
+because a build changes it. All intervals of one run hold together at 95 %.
 """
 
 import hashlib
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from statistics import fmean
+from math import log
 from uuid import UUID
 
+from msgspec import structs
+
 from backend.alerts.lifecycle import Sighting
+from backend.alerts.memory import Memory
+from backend.alerts.series_runs import SeriesRuns
 from backend.analysis.compare.gathering import Gathered, gather
 from backend.analysis.compare.headline import ratio_text
-from backend.analysis.compare.ratios import Yardstick, floor_of
 from backend.analysis.grouping.points import Point
 from backend.analysis.grouping.sweep import Sweep
+from backend.analysis.judge.cases import Case, Judged, judge_cases
+from backend.analysis.judge.history import History, load_history
+from backend.analysis.judge.requirements import Requirement, accepted_change
 from backend.analysis.query.compare_query import CompareQuery
 from backend.analysis.query.field import text_of
 from backend.analysis.query.fields import FIELDS, IDENTITY
-from backend.analysis.query.metrics import METRICS, Metric
+from backend.analysis.query.metrics import METRICS
 from backend.analysis.query.records import LoadedCell
 from backend.analysis.query.units import at_place, figure_text
-from backend.noise.estimate import RunMean, run_variation
-from backend.noise.models import HostNoise
 from backend.runs.models import Run
 from backend.stats import Ratio
-from backend.stats.comparison import Floor
-from backend.stats.replicates import Sample
 
-# Comparisons between runs: a variation from one alone is mostly chance.
-LEAST_FREEDOM = 2
 # A build changes them, and the series goes on.
 _MAY_DIFFER = frozenset(FIELDS[name].identity for name in ("version", "tool_version"))
 
 
 @dataclass(frozen=True, slots=True)
-class _Contest:
-    """A series of the run at one load point, held against its baseline by one metric."""
+class _Watched:
+    """A series of the run, its baseline, and what is known of each of its metrics."""
 
+    candidate: Gathered
+    sweep: Sweep
+    history: History
+    # Runs of the series before this one, the newest first.
+    earlier: Sequence[Run]
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """A metric of a series at one load: all suspicious runs together, and the newest run alone."""
+
+    watched: _Watched
     subject: str
-    label: str
-    point: Point
-    metric: Metric
-    base: Sample
-    sample: Sample
+    memory: Memory
+    together: Case
+    alone: Case
 
 
 def judge_regressions(
-    query: CompareQuery, run: Run, history: Sequence[UUID], metrics: Sequence[str]
-) -> list[Sighting]:
+    query: CompareQuery,
+    run: Run,
+    runs: SeriesRuns,
+    metrics: Sequence[str],
+    memories: Mapping[str, Memory],
+) -> Iterator[Sighting]:
     """One sighting for each series and metric of the run that has a baseline.
 
-    `query`: the filters; its view is left out. Raises QueryError and NotVisible.
+    `query`: the filters; its view is left out. `runs`: finds the earlier runs of a series.
+    `memories`: what is known of subjects. Raises QueryError and NotVisible.
     """
+    questions = [
+        question
+        for watched in _watched(query, run, runs)
+        for question in _questions(watched, run, metrics, memories)
+    ]
+    if not questions:
+        return
+    relevant = questions[0].watched.candidate.demands.relevant
+    hosts = {n.host_id: n for each in questions for n in each.watched.history.gathered.noises}
+    together, alone = (
+        judge_cases(cases, list(hosts.values()), relevant, len(cases))[0]
+        for cases in (
+            [each.together for each in questions],
+            [each.alone for each in questions],
+        )
+    )
+    by_case = {id(each.case): each for each in (*together, *alone)}
+    rows: dict[str, list[_Row]] = {}
+    for each in questions:
+        row = _Row(each, by_case[id(each.together)], by_case[id(each.alone)])
+        rows.setdefault(each.subject, []).append(row)
+    for subject, own in rows.items():
+        yield _sighting(subject, own)
+
+
+def _watched(query: CompareQuery, run: Run, runs: SeriesRuns) -> Iterator[_Watched]:
+    """The series of the run that earlier runs have too, one server at a time: a run may have more
+    series than one comparison shows."""
     workspace_ids = [run.workspace_id]
-    candidate = gather(query.with_filters(run=[run.pk]), workspace_ids)
-    if not candidate.sweeps or not history:
-        return []
-    baseline = gather(query.with_filters(run=history), workspace_ids)
-    if baseline.grouping.x != candidate.grouping.x:
-        return []
-    contests = list(_contests(candidate, baseline, metrics))
-    ratios = _ratios(contests, candidate, baseline)
-    return _sightings(list(zip(contests, ratios, strict=True)), candidate.grouping.x)
+    for server in runs.servers_of(run):
+        candidate = gather(query.with_filters(run=[run.pk], server=[server]), workspace_ids)
+        for sweep in candidate.sweeps:
+            earlier = runs.before(run, sweep)
+            if not earlier:
+                continue
+            filters = {**query.filters, "run": [each.pk for each in earlier]}
+            history = load_history(candidate, sweep, filters, run.workspace_id)
+            if history is not None and (own := _same(history, sweep, candidate)).sweeps:
+                yield _Watched(candidate, sweep, own, earlier)
+
+
+def _same(history: History, sweep: Sweep, candidate: Gathered) -> History:
+    """The history without series of another identity."""
+    parts = candidate.grouping.parts
+    identity = identity_of_series(sweep.group.first, parts)
+    same = (
+        other
+        for other in history.sweeps
+        if identity_of_series(other.group.first, parts) == identity
+    )
+    return replace(history, sweeps=tuple(same))
+
+
+def _questions(
+    watched: _Watched, run: Run, metrics: Sequence[str], memories: Mapping[str, Memory]
+) -> Iterator[_Question]:
+    sweep, parts = watched.sweep, watched.candidate.grouping.parts
+    identity = identity_of_series(sweep.group.first, parts)
+    for name in metrics:
+        subject = subject_of(identity, sweep, name)
+        memory = memories.get(subject, Memory())
+        good = [each.pk for each in watched.earlier if memory.is_baseline(each)]
+        bad = [each.pk for each in watched.earlier if memory.is_suspicious(each)]
+        change = accepted_change(METRICS[name], watched.candidate.demands.relevant)
+        for point in sweep.points:
+            cases = _cases(watched, point, change, (good, bad))
+            if cases is not None:
+                yield _Question(watched, subject, memory, *cases)
+
+
+def _cases(
+    watched: _Watched,
+    point: Point,
+    change: Requirement,
+    earlier: tuple[Collection[UUID], Collection[UUID]],
+) -> tuple[Case, Case] | None:
+    """The newest run with the suspicious ones before it, and alone; None without a baseline."""
+    history, sweep, metric = watched.history, watched.sweep, change.metric
+    good, bad = earlier
+    if watched.candidate.entrant(sweep, point).unranked(metric.id) is not None:
+        return None
+    sample = point.metrics[metric.id].sample
+    level = history.level(point.x, metric, good)
+    if sample is None or level is None:
+        return None
+    before = history.sample(point.x, metric, bad)
+    seen = () if before is None else before.observations
+    together = structs.replace(sample, observations=(*seen, *sample.observations))
+    return (
+        Case(change, sweep, point, level, together),
+        Case(change, sweep, point, level, sample),
+    )
 
 
 def identity_of_series(cell: LoadedCell, parts: Sequence[str]) -> tuple[Hashable, ...]:
@@ -74,148 +171,121 @@ def identity_of_series(cell: LoadedCell, parts: Sequence[str]) -> tuple[Hashable
     return tuple(str(IDENTITY[part](cell)) for part in kept)
 
 
-def _contests(
-    candidate: Gathered, baseline: Gathered, metrics: Sequence[str]
-) -> Iterator[_Contest]:
-    parts = candidate.grouping.parts
-    for sweep in candidate.sweeps:
-        identity = identity_of_series(sweep.group.first, parts)
-        alike = [
-            other
-            for other in baseline.sweeps
-            if other.group.held == sweep.group.held
-            and identity_of_series(other.group.first, parts) == identity
-        ]
-        for point in sweep.points:
-            for name in metrics:
-                sample = _sample(candidate, sweep, point, name)
-                base = _pooled(baseline, alike, point, name)
-                if sample is not None and base is not None:
-                    yield _Contest(
-                        subject=subject_of(identity, sweep, name),
-                        label=sweep.group.label,
-                        point=point,
-                        metric=METRICS[name],
-                        base=base,
-                        sample=sample,
-                    )
-
-
 def subject_of(identity: tuple[Hashable, ...], sweep: Sweep, metric: str) -> str:
     """The same for as long as what makes the series is the same, whatever its version."""
     named = repr((identity, sweep.group.held)).encode()
     return f"{metric} {hashlib.sha256(named).hexdigest()[:16]}"
 
 
-def _sample(gathered: Gathered, sweep: Sweep, point: Point, metric: str) -> Sample | None:
-    """The trials of a metric; None if they must not be ranked, or have no logarithm."""
-    entrant = gathered.entrant(sweep, point)
-    return None if entrant.unranked(metric) is not None else entrant.measure(metric).sample
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A question with its answers."""
+
+    question: _Question
+    together: Judged
+    alone: Judged
+
+    @property
+    def place(self) -> str | None:
+        x = self.question.together.point.x
+        return None if x is None else text_of(x)
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether all suspicious runs together are worse, by however little, and the newest one by
+        more than matters, as far as it can tell."""
+        alone = self.alone.ratio
+        if alone is None or alone.value is None or not _is_worse(self.together):
+            return False
+        return _change(self.alone, alone.value) > self.alone.case.requirement.tolerance
+
+    @property
+    def is_sized(self) -> bool:
+        """Whether they are worse by more than matters, for certain."""
+        return self.is_worse and self.together.verdict == "regressed"
+
+    @property
+    def is_back(self) -> bool:
+        """Whether the newest run is at the level of the baseline, and better than the bad one.
+
+        Where nothing was bad yet, the first is enough.
+        """
+        ratio, bad = self.alone.ratio, self.question.memory.ratio
+        if ratio is None or ratio.low is None or ratio.high is None or ratio.value is None:
+            return False
+        is_near = _change(self.alone, ratio.value) <= self.alone.case.requirement.tolerance
+        return is_near and (bad is None or not ratio.low <= bad <= ratio.high)
 
 
-def _pooled(baseline: Gathered, alike: Sequence[Sweep], point: Point, metric: str) -> Sample | None:
-    """The trials of all versions of the baseline at the same load."""
-    samples = [
-        sample
-        for sweep in alike
-        if (other := sweep.at(point.x)) is not None
-        and (sample := _sample(baseline, sweep, other, metric)) is not None
-    ]
-    if not samples:
-        return None
-    observations = tuple(each for sample in samples for each in sample.observations)
-    return Sample(observations, step=max(sample.step for sample in samples))
+def _change(judged: Judged, ratio: float) -> float:
+    """How far a ratio is a change for the worse, on the log scale."""
+    value = log(ratio)
+    return value if judged.case.requirement.is_lower_better else -value
 
 
-def _ratios(contests: Sequence[_Contest], candidate: Gathered, baseline: Gathered) -> list[Ratio]:
-    """run ÷ baseline of each contest; all of them share the 5 %."""
-    noises = list({each.host_id: each for each in (*candidate.noises, *baseline.noises)}.values())
-    relevant = candidate.demands.relevant
-    yardsticks = {
-        metric.id: Yardstick(metric.better, relevant, floor, len(contests))
-        for metric in {contest.metric for contest in contests}
-        for floor in [_floor(metric, contests, noises)]
-    }
-    return [
-        yardsticks[contest.metric.id].to_baseline(contest.base, [contest.sample])[0]
-        for contest in contests
-    ]
+def _is_worse(judged: Judged) -> bool:
+    ratio = judged.ratio
+    if ratio is None or ratio.low is None or ratio.high is None or not ratio.significant:
+        return False
+    return _change(judged, ratio.low if ratio.low > 1 else ratio.high) > 0
 
 
-def _floor(metric: Metric, contests: Sequence[_Contest], noises: Sequence[HostNoise]) -> Floor:
-    """How far runs of the baseline differ in a metric, pooled over series and load points.
-
-    With too few runs, what the history of the hosts says of throughput; else nothing is known.
-    """
-    of_hosts = floor_of(noises) if metric.group == "rate" else Floor()
-    of_hosts = replace(of_hosts, is_one_history=True)
-    own = [contest for contest in contests if contest.metric == metric]
-    means = [mean for contest in own for mean in _run_means(contest)]
-    variation = run_variation(means)
-    if variation is None or variation.freedom < LEAST_FREEDOM:
-        return of_hosts
-    return replace(of_hosts, run_sd=variation.sd, run_freedom=variation.freedom)
-
-
-def _run_means(contest: _Contest) -> Iterator[RunMean]:
-    by_run: dict[Hashable, list[float]] = {}
-    for observation in contest.base.observations:
-        by_run.setdefault(observation.run, []).append(observation.value)
-    level = (contest.subject, contest.point.x)
-    for run, values in by_run.items():
-        mean = fmean(values)
-        squares = sum((value - mean) ** 2 for value in values)
-        yield RunMean(level, run, len(values), mean, squares)
-
-
-def _sightings(judged: Sequence[tuple[_Contest, Ratio]], axis: str) -> list[Sighting]:
-    by_subject: dict[str, list[tuple[_Contest, Ratio]]] = {}
-    for contest, ratio in judged:
-        by_subject.setdefault(contest.subject, []).append((contest, ratio))
-    return [_sighting(subject, rows, axis) for subject, rows in by_subject.items()]
-
-
-def _sighting(subject: str, rows: Sequence[tuple[_Contest, Ratio]], axis: str) -> Sighting:
-    worse = [row for row in rows if row[1].verdict == "regressed"]
+def _sighting(subject: str, rows: Sequence[_Row]) -> Sighting:
+    worse = [row for row in rows if row.is_worse]
+    watched, memory = rows[0].question.watched, rows[0].question.memory
+    good = [each for each in watched.earlier if memory.is_baseline(each)]
+    before = good[0] if good else None
     if not worse:
-        is_known = all(ratio.verdict in ("unchanged", "improved") for _, ratio in rows)
-        return Sighting(subject, False if is_known else None)
-    contest, ratio = max(worse, key=lambda row: _size(row[1]))
+        is_back = all(row.is_back for row in rows)
+        return Sighting(subject, False if is_back else None, before=before)
+    sized = [row for row in worse if row.is_sized]
+    row = max(sized or worse, key=lambda row: _size(row.together.ratio))
     return Sighting(
         subject,
         is_bad=True,
-        text=_text(contest, ratio, axis, len(worse) - 1),
-        data=_data(contest, ratio, axis),
-        places=frozenset(text_of(each.point.x) for each, _ in worse if each.point.x is not None),
+        is_sure=bool(sized),
+        text=_text(row, len(worse) - 1),
+        data=_data(row),
+        places=frozenset(place for each in worse if (place := each.place) is not None),
+        before=before,
     )
 
 
-def _size(ratio: Ratio) -> float:
-    return max(ratio.value, 1 / ratio.value) if ratio.value else 0.0
+def _size(ratio: Ratio | None) -> float:
+    if ratio is None or not ratio.value:
+        return 0.0
+    return max(ratio.value, 1 / ratio.value)
 
 
-def _text(contest: _Contest, ratio: Ratio, axis: str, more: int) -> str:
+def _text(row: _Row, more: int) -> str:
     """`nginx 1.4: latency p99 1.31× [1.2, 1.4] of the runs before, at 64 connections.`"""
-    metric = contest.metric
+    case, ratio = row.together.case, row.together.ratio
+    assert ratio is not None
+    metric = case.requirement.metric
     name = metric.label[0].lower() + metric.label[1:]
-    value = contest.point.metrics[metric.id].value
+    value = case.measure.value
     now = "" if value is None else f", now {figure_text(value, metric.unit)}"
     others = f", and at {more} more load point{'' if more == 1 else 's'}" if more else ""
-    at = "" if contest.point.x is None else f" {at_place(text_of(contest.point.x), axis)}"
-    return f"{contest.label}: {name} {ratio_text(ratio)} of the runs before{at}{now}{others}."
+    axis = row.question.watched.candidate.grouping.x
+    at = "" if row.place is None else f" {at_place(row.place, axis)}"
+    label = case.sweep.group.label
+    return f"{label}: {name} {ratio_text(ratio)} of the runs before{at}{now}{others}."
 
 
-def _data(contest: _Contest, ratio: Ratio, axis: str) -> dict[str, object]:
+def _data(row: _Row) -> dict[str, object]:
+    case, ratio = row.together.case, row.together.ratio
+    assert ratio is not None
+    first = case.sweep.group.first
     return {
-        "series": contest.label,
-        "metric": contest.metric.id,
-        "unit": contest.metric.unit,
-        "axis": axis,
-        "x": contest.point.x,
-        "value": contest.point.metrics[contest.metric.id].value,
+        "series": case.sweep.group.label,
+        "metric": case.requirement.metric.id,
+        "unit": case.requirement.metric.unit,
+        "axis": row.question.watched.candidate.grouping.x,
+        "x": case.point.x,
+        "value": case.measure.value,
         "ratio": ratio.value,
         "low": ratio.low,
         "high": ratio.high,
-        "server": contest.point.cells[0].server.name,
-        "workload": contest.point.cells[0].workload.name,
+        "server": first.server.name,
+        "workload": first.workload.name,
     }

@@ -79,8 +79,6 @@ def change_rule(rule: AlertRule, **asked: Any) -> None:
             "is_enabled": rule.is_enabled,
         }
         if {"view", "label"} & {name for name, value in asked.items() if value != current[name]}:
-            # Other runs: what was accepted of the earlier ones says nothing of these.
-            rule.baseline_since = None
             Alert.objects.filter(rule=rule, state="unconfirmed").delete()
         _set(rule, {**current, **asked})
 

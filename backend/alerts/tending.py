@@ -23,7 +23,7 @@ def look_at_agents() -> None:
     for rule in rules.select_related("workspace"):
         assert rule.threshold is not None
         sightings = judge_agents(rule.workspace, rule.threshold, timezone.now())
-        apply_sightings(rule, sightings, run=None, before=None)
+        apply_sightings(rule, sightings, run=None)
         _end_gone(rule, {sighting.subject for sighting in sightings})
 
 

@@ -1,11 +1,13 @@
 """Rules with a threshold: error rates of a run, noise of its hosts, silence of agents."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from math import expm1
 
 from backend.accounts.models import Workspace
 from backend.alerts.lifecycle import Sighting
 from backend.alerts.regressions import identity_of_series, subject_of
+from backend.alerts.series_runs import SeriesRuns
 from backend.analysis.compare.gathering import gather
 from backend.analysis.grouping.sweep import Sweep
 from backend.analysis.query.compare_query import CompareQuery
@@ -20,12 +22,20 @@ from backend.noise.sentences import share_text
 from backend.runs.models import Run
 
 
-def judge_error_rates(query: CompareQuery, run: Run, most: float) -> list[Sighting]:
-    """One sighting for each series of the run. `most`: the share of failed requests that is still
-    good. Raises QueryError and NotVisible."""
-    gathered = gather(query.with_filters(run=[run.pk]), [run.workspace_id])
-    parts, axis = gathered.grouping.parts, gathered.grouping.x
-    return [_error_rate(sweep, parts, most, axis) for sweep in gathered.sweeps]
+def judge_error_rates(
+    query: CompareQuery, run: Run, runs: SeriesRuns, most: float
+) -> list[Sighting]:
+    """One sighting for each series of the run of which no later run was judged. `most`: the share
+    of failed requests that is still good. Raises QueryError and NotVisible."""
+    sightings = []
+    for server in runs.servers_of(run):
+        gathered = gather(query.with_filters(run=[run.pk], server=[server]), [run.workspace_id])
+        parts, axis = gathered.grouping.parts, gathered.grouping.x
+        for sweep in gathered.sweeps:
+            if (earlier := runs.before(run, sweep)) is not None:
+                sighting = _error_rate(sweep, parts, most, axis)
+                sightings.append(replace(sighting, before=earlier[0] if earlier else None))
+    return sightings
 
 
 def _error_rate(sweep: Sweep, parts: tuple[str, ...], most: float, axis: str) -> Sighting:

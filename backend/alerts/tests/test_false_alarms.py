@@ -9,7 +9,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from backend.alerts.regressions import _Contest, _ratios
+from backend.analysis.judge.cases import Case, judge_cases
+from backend.analysis.judge.history import Level
+from backend.analysis.judge.requirements import accepted_change
 from backend.analysis.query.metrics import METRICS
 from backend.stats.replicates import Observation, Sample
 
@@ -31,25 +33,25 @@ def sample(chance, effects, spread, shift=0.0):
 
 def worse(chance, history, run, shift):
     """The metrics and load points at which a run is called worse than the history."""
-    contests = [
-        _Contest(
-            subject=name,
-            label=name,
-            point=SimpleNamespace(x=load),
-            metric=METRICS[name],
-            base=sample(chance, history, spread),
-            sample=sample(chance, run, spread, sign * shift),
-        )
-        for name, (spread, sign) in SPREAD.items()
-        for load in range(LOADS)
-    ]
-    demands = SimpleNamespace(relevant=0.02)
-    gathered = SimpleNamespace(noises=(), demands=demands)
-    ratios = _ratios(contests, gathered, gathered)
+    group = SimpleNamespace(id="a")
+    cases = []
+    for name, (spread, sign) in SPREAD.items():
+        for load in range(LOADS):
+            base = sample(chance, history, spread)
+            cases.append(
+                Case(
+                    accepted_change(METRICS[name], 0.02),
+                    SimpleNamespace(group=group),
+                    SimpleNamespace(x=load),
+                    Level(base, len(history), 0),
+                    sample(chance, run, spread, sign * shift),
+                )
+            )
+    judged, _ = judge_cases(cases, [], 0.02, len(cases))
     return {
-        (contest.subject, contest.point.x)
-        for contest, ratio in zip(contests, ratios, strict=True)
-        if ratio.verdict == "regressed"
+        (each.case.requirement.metric.id, each.case.point.x)
+        for each in judged
+        if each.verdict == "regressed"
     }
 
 

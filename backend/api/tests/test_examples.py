@@ -9,6 +9,7 @@ import json
 import os
 import re
 import uuid
+from dataclasses import replace
 
 import jsonschema
 import pytest
@@ -101,7 +102,7 @@ def make_alert(workspace, view, runs):
     )
     before, *bad = runs
     for run in bad:
-        apply_sightings(rule, [sighting], run=run, before=before)
+        apply_sightings(rule, [replace(sighting, before=before)], run=run)
     now = timezone.now()
     attempts = [{"at": now.isoformat(), "status": 204, "reason": "", "seconds": 0.2}]
     Delivery.objects.update(state=DeliveryState.DELIVERED, attempts=attempts, ended_at=now)

@@ -6,9 +6,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from backend.analysis.judge.requirements import FIELD, read_requirements
 from backend.analysis.pages.gate.answer import Gate
 from backend.analysis.pages.gate.describe import GateQuery, judge_build
-from backend.analysis.pages.gate.requirements import FIELD, read_requirements
 from backend.analysis.pages.gate.sides import read_side
 from backend.analysis.query.compare_query import CompareQuery, UnknownField
 from backend.api.protocol.auth import viewer_name

@@ -9,8 +9,8 @@ import pytest
 from backend.analysis.compare.advice import PART_THE_MODES
 from backend.analysis.compare.comparison import compare
 from backend.analysis.figures import plain_figures
+from backend.analysis.judge.requirements import read_requirements
 from backend.analysis.pages.gate.describe import GateQuery, judge_build
-from backend.analysis.pages.gate.requirements import read_requirements
 from backend.analysis.pages.gate.sides import read_side
 from backend.analysis.pages.pair.describe import compare_pair
 from backend.analysis.query.compare_query import CompareQuery

@@ -6,11 +6,10 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from backend.analysis.figures import Id, Instant, Number, Outcome, Place, Ratio
+from backend.analysis.judge.cases import CaseVerdict
 from backend.analysis.pages.pair.answer import PairFigure
 from backend.analysis.record import Record
 
-# From the gravest: the verdict of a build is the first of these that any of its rows has.
-GateVerdict = Literal["regressed", "not_comparable", "too_noisy", "improved", "unchanged"]
 VerdictText = Annotated[
     str,
     Meta(
@@ -66,7 +65,7 @@ class GateRow(Record, frozen=True, kw_only=True):
     series: str
     x: Place | None
     at: Annotated[str, Meta(description="The load point in words, such as at 64 connections")]
-    verdict: GateVerdict
+    verdict: CaseVerdict
     verdict_text: VerdictText
     text: Annotated[str, Meta(description="The row in one or two sentences")]
     change: Annotated[
@@ -94,7 +93,7 @@ class GateRow(Record, frozen=True, kw_only=True):
 class Gate(Record, frozen=True, kw_only=True):
     """Whether a candidate keeps its requirements against a baseline."""
 
-    verdict: GateVerdict
+    verdict: CaseVerdict
     verdict_text: VerdictText
     finding: Annotated[str, Meta(description="The answer in one sentence")]
     settle: Annotated[

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import exp
 from uuid import UUID
 
 from backend.analysis.compare.comparability import Comparability
@@ -9,6 +10,9 @@ from backend.analysis.compare.gathering import Gathered, gather
 from backend.analysis.compare.panels import Judgement, combine
 from backend.analysis.figures import Outcome, Ratio
 from backend.analysis.grouping.points import place_of
+from backend.analysis.judge.cases import Judged, RunNoise, judge_cases, list_cases
+from backend.analysis.judge.history import History, Level, load_history
+from backend.analysis.judge.requirements import Requirement
 from backend.analysis.loading.viewer_slots import comparison_slot
 from backend.analysis.pages.gate.answer import (
     Gate,
@@ -18,9 +22,6 @@ from backend.analysis.pages.gate.answer import (
     GateRun,
     GateSide,
 )
-from backend.analysis.pages.gate.history import History, load_history
-from backend.analysis.pages.gate.judging import Judged, judge_contests, list_contests
-from backend.analysis.pages.gate.requirements import Requirement
 from backend.analysis.pages.gate.sentences import (
     GRAVITY,
     change_text,
@@ -32,15 +33,19 @@ from backend.analysis.pages.gate.sentences import (
     verdict_text,
 )
 from backend.analysis.pages.gate.sides import Side, find_baseline, find_candidate
+from backend.analysis.pages.pair.answer import PairFigure
+from backend.analysis.pages.pair.judging import figure_of_measure
 from backend.analysis.query.compare_query import CompareQuery
 from backend.analysis.query.metrics import CORE
 from backend.analysis.query.timestamps import instant
 from backend.analysis.record import record_of
 from backend.errors import Conflict
 from backend.links import compare_link, pair_link, run_link
+from backend.noise.models import HostNoise
 from backend.runs.database.read_router import repeatable_read
 from backend.runs.models import Run
 from backend.runs.tables.happening import happened_at
+from backend.stats.replicates import estimate
 
 # Each has a history of its own to load.
 MOST_SERIES = 20
@@ -153,17 +158,45 @@ def _histories(
 def _judge(parts: Sequence[_Part], relevant: float) -> tuple[list[Judged], list[GateNoise]]:
     """The rows of all parts, whose intervals hold together."""
     listed = [
-        (part, list(list_contests(part.gathered, part.histories, part.requirements)))
-        for part in parts
+        (part, list(list_cases(part.gathered, part.histories, part.requirements))) for part in parts
     ]
-    compared = sum(contest.pair is not None for _, contests in listed for contest in contests)
+    compared = sum(case.pair is not None for _, cases in listed for case in cases)
     judged: list[Judged] = []
     noise: list[GateNoise] = []
-    for part, contests in listed:
-        rows, of_metrics = judge_contests(contests, part.histories, relevant, compared)
+    for part, cases in listed:
+        rows, of_metrics = judge_cases(cases, _noises(part.histories), relevant, compared)
         judged += rows
-        noise += of_metrics
+        noise += map(_noise, of_metrics)
     return judged, noise
+
+
+def _noises(histories: Mapping[str, History]) -> list[HostNoise]:
+    """Of the hosts of all baselines, each once."""
+    noises = (noise for history in histories.values() for noise in history.gathered.noises)
+    return list({noise.host_id: noise for noise in noises}.values())
+
+
+def _noise(of_runs: RunNoise) -> GateNoise:
+    return GateNoise(
+        metric=of_runs.metric,
+        share=of_runs.share,
+        source=of_runs.source,  # type: ignore[arg-type]
+        comparisons=of_runs.floor.run_freedom,
+    )
+
+
+def _figure(level: Level | None) -> PairFigure | None:
+    """The centre of a baseline with its interval, in the unit of the metric."""
+    if level is None:
+        return None
+    centre = estimate(level.sample)
+    low, high = centre.low, centre.high
+    return PairFigure(
+        value=exp(centre.value),
+        low=None if low is None else exp(low),
+        high=None if high is None else exp(high),
+        step=None,
+    )
 
 
 def _comparability(part: _Part) -> Comparability | None:
@@ -221,23 +254,23 @@ def _side(side: Side, runs: Sequence[Run]) -> GateSide:
 
 
 def _row(judged: Judged, axis: str, *, is_history: bool) -> GateRow:
-    contest, advice = judged.contest, judged.advice
-    x = contest.point.x
+    case, advice = judged.case, judged.advice
+    x = case.point.x
     return GateRow(
-        requirement=contest.requirement.text,
-        metric=contest.requirement.metric.id,
-        series=contest.sweep.group.label,
+        requirement=case.requirement.text,
+        metric=case.requirement.metric.id,
+        series=case.sweep.group.label,
         x=None if x is None else place_of(x),
         at=place_text(x, axis),
         verdict=judged.verdict,
         verdict_text=verdict_text(judged.verdict, [judged]),
         text=row_text(judged, axis, is_history=is_history),
         change=change_text(judged),
-        baseline=judged.baseline,
-        candidate=judged.candidate,
+        baseline=_figure(case.level),
+        candidate=figure_of_measure(case.measure),
         ratio=None if judged.ratio is None else record_of(Ratio, judged.ratio),
         tells_from=judged.tells_from,
-        baseline_runs=0 if contest.level is None else contest.level.runs,
+        baseline_runs=0 if case.level is None else case.level.runs,
         advice=None
         if advice is None
         else GateAdvice(
@@ -255,7 +288,7 @@ def _notes(part: _Part, judged: Sequence[Judged]) -> Sequence[str]:
         notes += _notes_of_series(sweep.group.label, part.histories.get(sweep.group.id))
     for row in part.gathered.not_read:
         notes.append(f"{row.trials} trials of {row.label} have no figures: {row.reason}")
-    earlier = max((row.contest.level.earlier for row in judged if row.contest.level), default=0)
+    earlier = max((row.case.level.earlier for row in judged if row.case.level), default=0)
     if earlier:
         notes.append(
             f"Up to {earlier} runs of the baseline are older than its last change and do not count."

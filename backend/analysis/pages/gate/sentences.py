@@ -3,15 +3,14 @@
 from collections.abc import Sequence
 
 from backend.analysis.compare.headline import ratio_text
-from backend.analysis.pages.gate.answer import GateVerdict
-from backend.analysis.pages.gate.judging import Judged, TrialCounts
+from backend.analysis.judge.cases import CaseVerdict, Judged, TrialCounts
 from backend.analysis.query.field import Value, text_of
 from backend.analysis.query.units import at_place, figure_text
 from backend.noise.sentences import share_text
 from backend.stats.sample_size import MOST_UNITS, Advice
 from backend.stats.thresholds import LEAST_TRIALS, percent
 
-GRAVITY: tuple[GateVerdict, ...] = (
+GRAVITY: tuple[CaseVerdict, ...] = (
     "regressed",
     "not_comparable",
     "too_noisy",
@@ -19,7 +18,7 @@ GRAVITY: tuple[GateVerdict, ...] = (
     "unchanged",
 )
 MOST_NAMED = 2
-_WORDS: dict[GateVerdict, str] = {
+_WORDS: dict[CaseVerdict, str] = {
     "regressed": "Regressed",
     "not_comparable": "Not comparable",
     "too_noisy": "Too noisy to call",
@@ -29,7 +28,7 @@ _WORDS: dict[GateVerdict, str] = {
 _TOO_FEW = "Too few trials to call"
 
 
-def verdict_text(verdict: GateVerdict, rows: Sequence[Judged]) -> str:
+def verdict_text(verdict: CaseVerdict, rows: Sequence[Judged]) -> str:
     """The verdict of `rows` in words; too few trials where no noisy row has an interval."""
     noisy = [row for row in rows if row.verdict == "too_noisy"]
     is_without_interval = verdict == "too_noisy" and all(row.too_few is not None for row in noisy)
@@ -46,12 +45,12 @@ def row_text(judged: Judged, axis: str, *, is_history: bool) -> str:
 
     `is_history`: whether only runs from before the candidate are its baseline.
     """
-    contest = judged.contest
-    metric = contest.requirement.metric
-    place = place_text(contest.point.x, axis)
-    subject = f"{metric.label} of {contest.sweep.group.label} {place}".rstrip()
+    case = judged.case
+    metric = case.requirement.metric
+    place = place_text(case.point.x, axis)
+    subject = f"{metric.label} of {case.sweep.group.label} {place}".rstrip()
     figures = change_text(judged)
-    accepted = f", {figures}; accepted: {contest.requirement.accepted_text}" if figures else ""
+    accepted = f", {figures}; accepted: {case.requirement.accepted_text}" if figures else ""
     verdict = verdict_text(judged.verdict, [judged])
     sentences = [f"{subject}: {verdict.lower()}{accepted}."]
     if judged.verdict == "too_noisy" and judged.tells_from is not None:
@@ -68,20 +67,20 @@ def row_text(judged: Judged, axis: str, *, is_history: bool) -> str:
 
 def change_text(judged: Judged) -> str | None:
     """`1.31× [1.2, 1.42], 4.2 ms → 5.5 ms`; of a limit, the figure alone. None where unknown."""
-    unit, value = judged.contest.requirement.metric.unit, judged.candidate.value
+    unit, value = judged.case.requirement.metric.unit, judged.case.measure.value
     if value is None:
         return None
-    if judged.contest.requirement.share is None:
+    if judged.case.requirement.share is None:
         return figure_text(value, unit)
-    before = None if judged.baseline is None else judged.baseline.value
-    if judged.ratio is None or before is None:
+    if judged.ratio is None or judged.before is None:
         return None
-    return f"{ratio_text(judged.ratio)}, {figure_text(before, unit)} → {figure_text(value, unit)}"
+    before, after = figure_text(judged.before, unit), figure_text(value, unit)
+    return f"{ratio_text(judged.ratio)}, {before} → {after}"
 
 
 def _noise_text(judged: Judged) -> str:
     """What the history can tell, and that less was asked for."""
-    share = judged.contest.requirement.share or 0.0
+    share = judged.case.requirement.share or 0.0
     tells = judged.tells_from or 0.0
     least = f"These runs can show changes of {share_text(tells)} or more"
     if tells > abs(share):
@@ -139,12 +138,12 @@ def advice_text(advice: Advice) -> str:
     )
 
 
-def gravest(verdicts: Sequence[GateVerdict]) -> GateVerdict:
+def gravest(verdicts: Sequence[CaseVerdict]) -> CaseVerdict:
     """The verdict of the build, of those of its rows; not comparable where there is no row."""
     return min(verdicts, key=GRAVITY.index, default="not_comparable")
 
 
-def finding_text(verdict: GateVerdict, rows: Sequence[Judged], axis: str, reason: str) -> str:
+def finding_text(verdict: CaseVerdict, rows: Sequence[Judged], axis: str, reason: str) -> str:
     """The answer in one sentence; `reason`: why nothing could be judged."""
     alike = [row for row in rows if row.verdict == verdict]
     words = verdict_text(verdict, alike)
@@ -160,10 +159,10 @@ def finding_text(verdict: GateVerdict, rows: Sequence[Judged], axis: str, reason
 
 def _name(row: Judged, axis: str) -> str:
     """`p99 of nginx 1.27 at 64 connections, 1.31× [1.2, 1.42]`"""
-    contest = row.contest
-    place = place_text(contest.point.x, axis)
+    case = row.case
+    place = place_text(case.point.x, axis)
     ratio = "" if row.ratio is None else f", {ratio_text(row.ratio)}"
-    return f"{contest.requirement.metric.id} of {contest.sweep.group.label} {place}{ratio}"
+    return f"{case.requirement.metric.id} of {case.sweep.group.label} {place}{ratio}"
 
 
 def _counted(count: int) -> str:
@@ -182,7 +181,7 @@ def _settle_few(rows: Sequence[Judged], axis: str, *, is_history: bool) -> str:
     if not few:
         return ""
     series = {
-        f"{row.contest.sweep.group.label} {place_text(row.contest.point.x, axis)}".rstrip()
+        f"{row.case.sweep.group.label} {place_text(row.case.point.x, axis)}".rstrip()
         for row, _ in few
     }
     more = f"; and {len(series) - MOST_NAMED} more" if len(series) > MOST_NAMED else ""

@@ -2,19 +2,17 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from backend.analysis import figures
-from backend.analysis.compare.comparability import judge_comparability
 from backend.analysis.compare.gathering import Gathered
 from backend.analysis.compare.headline import ratio_text
 from backend.analysis.compare.panels import Judgement
 from backend.analysis.compare.ratios import Yardstick, floor_of
-from backend.analysis.grouping.fired_checks import collect_fired_checks, count_trials
 from backend.analysis.grouping.measures import Measure
 from backend.analysis.grouping.points import Point, place_of
-from backend.analysis.grouping.shared_checks import check_sweeps
 from backend.analysis.grouping.sweep import Sweep
+from backend.analysis.judge.comparable import comparable_sample, judge_pair
 from backend.analysis.pages.pair.answer import PairFigure, PairRow
 from backend.analysis.pages.pair.sides import Side
 from backend.analysis.query.field import Value, ordered
@@ -87,25 +85,6 @@ def judge_pairs(a: Side, b: Side, pairs: Sequence[tuple[Sweep, Sweep]]) -> list[
     ]
 
 
-def judge_pair(a: Gathered, b: Gathered, pair: tuple[Sweep, Sweep]) -> Judgement:
-    """Whether a series of `a` and one of `b` may be compared."""
-    # A series that both sides have is two here: checks tell series apart by their ids.
-    sweeps = tuple(
-        replace(sweep, group=replace(sweep.group, id=f"{side}{sweep.group.id}"))
-        for side, sweep in zip("ab", pair, strict=True)
-    )
-    points = [point for sweep in sweeps for point in sweep.points]
-    dismissals = {**a.dismissals, **b.dismissals}
-    comparability = judge_comparability(
-        [sweep.group for sweep in sweeps],
-        fired := collect_fired_checks(points, check_sweeps(sweeps), dismissals),
-        trials=count_trials(points),
-        grouping=a.grouping,
-        must_match=a.demands.must_match,
-    )
-    return Judgement(pair[0].group.label, sweeps, tuple(fired), comparability)
-
-
 def _ratios(
     a: Gathered,
     b: Gathered,
@@ -144,13 +123,6 @@ def _samples(
             if own is not None and other is not None:
                 samples.append(((point_a.x, metric), (own, other)))
     return samples
-
-
-def comparable_sample(gathered: Gathered, sweep: Sweep, point: Point, metric: str) -> Sample | None:
-    """The trials of a metric; None if they must not be ranked, or have no logarithm."""
-    entrant = gathered.entrant(sweep, point)
-    measure: Measure = entrant.measure(metric)
-    return None if entrant.unranked(metric) is not None else measure.sample
 
 
 def _yardstick(a: Gathered, b: Gathered, metric: str) -> Yardstick:

@@ -6,9 +6,9 @@ from uuid import uuid4
 
 import pytest
 
+from backend.analysis.judge.requirements import read_requirements
 from backend.analysis.loading.selection import NotVisible
 from backend.analysis.pages.gate.describe import GateQuery, StillMeasured, judge_build
-from backend.analysis.pages.gate.requirements import read_requirements
 from backend.analysis.pages.gate.sides import find_baseline, find_candidate, read_side
 from backend.analysis.query.compare_query import CompareQuery, QueryError
 from backend.runs.models import Run

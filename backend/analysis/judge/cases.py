@@ -1,34 +1,37 @@
 """Each requirement judged for each series of the candidate at each of its loads.
 
-All intervals of one answer hold together at 95 %: a build without a change is called regressed in
-at most 5 % of answers, however many rows it has.
+All intervals of one answer hold together at 95 %: a candidate without a change is called regressed
+in at most 5 % of answers, however many cases it has.
 """
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, expm1
+from typing import Literal
 
 from backend.analysis.compare.advice import PART_THE_MODES, as_sentence
 from backend.analysis.compare.gathering import Gathered
 from backend.analysis.compare.ratios import Yardstick
-from backend.analysis.grouping.measures import trial_values
+from backend.analysis.grouping.measures import Measure, trial_values
 from backend.analysis.grouping.points import Point
 from backend.analysis.grouping.sweep import Sweep
-from backend.analysis.pages.gate.answer import GateNoise, GateVerdict
-from backend.analysis.pages.gate.history import History, Level, variation_floor
-from backend.analysis.pages.gate.requirements import Requirement
-from backend.analysis.pages.pair.answer import PairFigure
-from backend.analysis.pages.pair.judging import comparable_sample, figure_of_measure
+from backend.analysis.judge.comparable import comparable_sample
+from backend.analysis.judge.history import History, Level, variation_floor
+from backend.analysis.judge.requirements import Requirement
 from backend.analysis.query.field import Value
+from backend.noise.models import HostNoise
 from backend.stats import Ratio
 from backend.stats.comparison import Comparison, Floor, Rule, matched_pairs
-from backend.stats.replicates import Sample, estimate
+from backend.stats.replicates import Sample
 from backend.stats.sample_size import Advice, trials_needed
+
+# From the gravest: the verdict of an answer is the first of these that any of its cases has.
+CaseVerdict = Literal["regressed", "not_comparable", "too_noisy", "improved", "unchanged"]
 
 
 @dataclass(frozen=True, slots=True)
-class Contest:
+class Case:
     """A requirement for a series at a load. `why`: why it cannot be judged by a ratio."""
 
     requirement: Requirement
@@ -47,6 +50,11 @@ class Contest:
             return None
         return self.level.sample, self.candidate
 
+    @property
+    def measure(self) -> Measure:
+        """The figure of the candidate."""
+        return self.point.metrics[self.requirement.metric.id]
+
 
 @dataclass(frozen=True, slots=True)
 class TrialCounts:
@@ -61,11 +69,11 @@ class TrialCounts:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A contest with its verdict. `tells_from`: the smallest change that could be told, a share.
+    """A case with its verdict. `tells_from`: the smallest change that could be told, a share.
     `too_few`: set where there is no interval, because a side has too few trials."""
 
-    contest: Contest
-    verdict: GateVerdict
+    case: Case
+    verdict: CaseVerdict
     why: str
     ratio: Ratio | None = None
     tells_from: float | None = None
@@ -73,145 +81,137 @@ class Judged:
     too_few: TrialCounts | None = None
 
     @property
-    def baseline(self) -> PairFigure | None:
-        level = self.contest.level
-        return None if level is None else figure_of(level.sample)
+    def before(self) -> float | None:
+        """The figure of the baseline, in the unit of the metric."""
+        level = self.case.level
+        return None if level is None else exp(level.sample.units.centre)
+
+
+@dataclass(frozen=True, slots=True)
+class RunNoise:
+    """How far runs of the baselines differ in a metric, and where that is from."""
+
+    metric: str
+    floor: Floor
+    source: str
 
     @property
-    def candidate(self) -> PairFigure:
-        return figure_of_measure(self.contest.point.metrics[self.contest.requirement.metric.id])
+    def share(self) -> float | None:
+        return None if self.floor.run_sd is None else expm1(self.floor.run_sd)
 
 
-def figure_of(sample: Sample) -> PairFigure:
-    """The centre of a sample with its interval, in the unit of the metric."""
-    centre = estimate(sample)
-    low, high = centre.low, centre.high
-    return PairFigure(
-        value=exp(centre.value),
-        low=None if low is None else exp(low),
-        high=None if high is None else exp(high),
-        step=None,
-    )
-
-
-def list_contests(
+def list_cases(
     gathered: Gathered, histories: Mapping[str, History], requirements: Sequence[Requirement]
-) -> Iterator[Contest]:
+) -> Iterator[Case]:
     """What is to be judged, of the series of the candidate that have a baseline."""
     for sweep in gathered.sweeps:
         history = histories.get(sweep.group.id)
         for point in sweep.points:
             if history is not None and (history.points(point.x) or not history.sweeps):
                 for requirement in requirements:
-                    yield _contest(gathered, history, (sweep, point), requirement)
+                    yield case_of(gathered, history, (sweep, point), requirement)
 
 
-def _contest(
+def case_of(
     gathered: Gathered, history: History, at: tuple[Sweep, Point], requirement: Requirement
-) -> Contest:
+) -> Case:
+    """A requirement for a series of the candidate at one of its points."""
     sweep, point = at
     metric = requirement.metric
     if not history.sweeps:
         reason = as_sentence("; ".join(history.comparability.reasons))
-        return Contest(requirement, sweep, point, None, None, reason)
+        return Case(requirement, sweep, point, None, None, reason)
     is_failing = point.failing and not all(each.failing for _, each in history.points(point.x))
     why = gathered.entrant(sweep, point).unranked(metric.id)
     if requirement.share is None:
-        return Contest(requirement, sweep, point, None, None, why, is_failing)
+        return Case(requirement, sweep, point, None, None, why, is_failing)
     level = history.level(point.x, metric)
     candidate = comparable_sample(gathered, sweep, point, metric.id)
     if why is None and level is None:
         why = f"{metric.label} of the baseline cannot be compared, or is unknown."
     elif why is None and candidate is None:
         why = f"{metric.label} is zero in some trial, so there is no ratio."
-    return Contest(requirement, sweep, point, level, candidate, why, is_failing)
+    return Case(requirement, sweep, point, level, candidate, why, is_failing)
 
 
-def judge_contests(
-    contests: Sequence[Contest],
-    histories: Mapping[str, History],
-    relevant: float,
-    compared: int,
-) -> tuple[list[Judged], list[GateNoise]]:
-    """Every contest with its verdict, and how far runs of the baseline differ in each metric.
+def judge_cases(
+    cases: Sequence[Case], noises: Sequence[HostNoise], relevant: float, compared: int
+) -> tuple[list[Judged], list[RunNoise]]:
+    """Every case with its verdict, and how far runs of the baselines differ in each metric.
 
-    `compared`: how many ratios the answer has in all; their intervals hold together.
+    `noises`: of the hosts. `compared`: how many ratios the answer has in all; their intervals hold
+    together.
     """
-    families: dict[tuple[str, Value], list[Contest]] = defaultdict(list)
+    families: dict[tuple[str, Value], list[Case]] = defaultdict(list)
     judged = []
-    for contest in contests:
-        if contest.pair is None:
-            judged.append(_judge_alone(contest))
+    for case in cases:
+        if case.pair is None:
+            judged.append(_judge_alone(case))
         else:
-            families[contest.requirement.text, contest.point.x].append(contest)
-    floors = _floors([each for family in families.values() for each in family], histories)
+            families[case.requirement.text, case.point.x].append(case)
+    of_runs = _run_noises([each for family in families.values() for each in family], noises)
     for family in families.values():
-        floor, _ = floors[family[0].requirement.metric.id]
+        floor = of_runs[family[0].requirement.metric.id].floor
         judged += _judge_family(family, floor, relevant, compared)
-    return judged, [_noise(metric, *floor) for metric, floor in floors.items()]
+    return judged, list(of_runs.values())
 
 
-def _floors(
-    contests: Sequence[Contest], histories: Mapping[str, History]
-) -> dict[str, tuple[Floor, str]]:
-    """What the history says of the noise of each metric, and where that is from."""
-    places: dict[str, list[Contest]] = defaultdict(list)
-    for contest in contests:
-        places[contest.requirement.metric.id].append(contest)
-    return {
-        metric: variation_floor(
-            histories,
-            of_metric[0].requirement.metric,
-            dict.fromkeys((each.sweep.group.id, each.point.x) for each in of_metric),
-        )
-        for metric, of_metric in places.items()
-    }
-
-
-def _noise(metric: str, floor: Floor, source: str) -> GateNoise:
-    share = None if floor.run_sd is None else expm1(floor.run_sd)
-    return GateNoise(metric=metric, share=share, source=source, comparisons=floor.run_freedom)  # type: ignore[arg-type]
+def _run_noises(cases: Sequence[Case], noises: Sequence[HostNoise]) -> dict[str, RunNoise]:
+    """What the baselines say of the noise of each metric."""
+    by_metric: dict[str, list[Case]] = defaultdict(list)
+    for case in cases:
+        by_metric[case.requirement.metric.id].append(case)
+    found = {}
+    for metric, of_metric in by_metric.items():
+        levels = {
+            (case.sweep.group.id, case.point.x): case.level.sample
+            for case in of_metric
+            if case.level is not None
+        }
+        floor = variation_floor(of_metric[0].requirement.metric, levels.items(), noises)
+        found[metric] = RunNoise(metric, *floor)
+    return found
 
 
 def _judge_family(
-    family: Sequence[Contest], floor: Floor, relevant: float, compared: int
+    family: Sequence[Case], floor: Floor, relevant: float, compared: int
 ) -> Iterator[Judged]:
-    """The contests of one requirement at one load, each beside the noise of the others."""
+    """The cases of one requirement at one load, each beside the noise of the others."""
     requirement, pairs = family[0].requirement, [each.pair for each in family if each.pair]
     rule = Rule(requirement.metric.better, expm1(requirement.tolerance))
     comparisons = matched_pairs(pairs, rule, floor=floor, families=compared)
-    for contest, comparison in zip(family, comparisons, strict=True):
-        yield _judge_comparison(contest, comparison, relevant)
+    for case, comparison in zip(family, comparisons, strict=True):
+        yield _judge_comparison(case, comparison, relevant)
 
 
-def _judge_comparison(contest: Contest, comparison: Comparison, relevant: float) -> Judged:
-    requirement = contest.requirement
+def _judge_comparison(case: Case, comparison: Comparison, relevant: float) -> Judged:
+    requirement = case.requirement
     better = requirement.metric.better
     ratio = Yardstick(better, relevant).ratio(comparison)
-    if contest.is_failing:
-        return Judged(contest, "regressed", contest.why or "", ratio)
+    if case.is_failing:
+        return Judged(case, "regressed", case.why or "", ratio)
     precision = comparison.precision
     if comparison.low is None or comparison.high is None or precision is None:
-        return Judged(contest, "too_noisy", "", ratio, too_few=_trial_counts(contest))
+        return Judged(case, "too_noisy", "", ratio, too_few=_trial_counts(case))
     # The interval of the change for the worse.
     worse = (comparison.low, comparison.high)
     if not requirement.is_lower_better:
         worse = (-comparison.high, -comparison.low)
     tells_from = expm1(precision.half_width)
     if worse[0] > requirement.tolerance:
-        return Judged(contest, "regressed", "", ratio, tells_from)
+        return Judged(case, "regressed", "", ratio, tells_from)
     if worse[1] <= requirement.tolerance:
         verdict, _ = Rule(better, relevant).verdict(comparison.low, comparison.high)
         is_gain = verdict == "improved"
-        return Judged(contest, "improved" if is_gain else "unchanged", "", ratio, tells_from)
+        return Judged(case, "improved" if is_gain else "unchanged", "", ratio, tells_from)
     why, advice = _advise(comparison, requirement)
-    return Judged(contest, "too_noisy", why, ratio, tells_from, advice)
+    return Judged(case, "too_noisy", why, ratio, tells_from, advice)
 
 
-def _trial_counts(contest: Contest) -> TrialCounts | None:
-    if contest.pair is None:
+def _trial_counts(case: Case) -> TrialCounts | None:
+    if case.pair is None:
         return None
-    baseline, candidate = contest.pair
+    baseline, candidate = case.pair
     return TrialCounts(candidate=candidate.units.n, baseline=baseline.units.n)
 
 
@@ -222,27 +222,26 @@ def _advise(comparison: Comparison, requirement: Requirement) -> tuple[str, Advi
     return "", trials_needed(comparison, relevant=expm1(requirement.tolerance))
 
 
-def _judge_alone(contest: Contest) -> Judged:
-    """A contest without a ratio: a limit, or a figure that may not be compared."""
-    requirement = contest.requirement
-    if contest.is_failing and requirement.metric.group != "errors":
-        return Judged(contest, "regressed", contest.why or "")
-    if contest.why is not None:
-        return Judged(contest, "not_comparable", contest.why)
-    measure = contest.point.metrics[requirement.metric.id]
+def _judge_alone(case: Case) -> Judged:
+    """A case without a ratio: a limit, or a figure that may not be compared."""
+    requirement, measure = case.requirement, case.measure
+    if case.is_failing and requirement.metric.group != "errors":
+        return Judged(case, "regressed", case.why or "")
+    if case.why is not None:
+        return Judged(case, "not_comparable", case.why)
     if requirement.limit is None or measure.value is None:
-        return Judged(contest, "not_comparable", f"{requirement.metric.label} is unknown.")
+        return Judged(case, "not_comparable", f"{requirement.metric.label} is unknown.")
     low, high = measure.low, measure.high
     if requirement.metric.group == "errors":
         # All attempts were counted: there is nothing to estimate.
         low = high = measure.value
     if low is None or high is None:
         counts = TrialCounts(candidate=len(trial_values(measure)))
-        return Judged(contest, "too_noisy", "", too_few=counts)
-    return Judged(contest, _against_limit(requirement, low, high), "")
+        return Judged(case, "too_noisy", "", too_few=counts)
+    return Judged(case, _against_limit(requirement, low, high), "")
 
 
-def _against_limit(requirement: Requirement, low: float, high: float) -> GateVerdict:
+def _against_limit(requirement: Requirement, low: float, high: float) -> CaseVerdict:
     limit = requirement.limit or 0.0
     nearest, farthest = (high, low) if requirement.is_lower_better else (low, high)
     is_kept = nearest <= limit if requirement.is_lower_better else nearest >= limit

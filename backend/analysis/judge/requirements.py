@@ -64,6 +64,13 @@ class Requirement:
         return f"{word} {figure_text(self.limit or 0.0, self.metric.unit)}"
 
 
+def accepted_change(metric: Metric, share: float) -> Requirement:
+    """That a metric changes for the worse by at most this share, for who judges without asking."""
+    operator, sign = _WORSE[metric.better]
+    percent = f"{share * 100:g}"
+    return Requirement(f"{metric.id} {operator} {sign}{percent}%", metric, share=share)
+
+
 def read_requirements(texts: Sequence[str]) -> tuple[Requirement, ...]:
     """Each once, in order. Raises QueryError for none, too many, or what is not understood."""
     stated = list(dict.fromkeys(" ".join(text.split()) for text in texts if text.strip()))

@@ -1,22 +1,25 @@
 """What the baseline of a series says: its runs since its last change, and how far they differ."""
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import exp
 from statistics import fmean
 from uuid import UUID
+
+from msgspec import structs
 
 from backend.analysis.compare.comparability import Comparability
 from backend.analysis.compare.gathering import Gathered, gather
 from backend.analysis.compare.ratios import floor_of
 from backend.analysis.grouping.points import Point
 from backend.analysis.grouping.sweep import Sweep
-from backend.analysis.pages.pair.judging import comparable_sample, judge_pair
+from backend.analysis.judge.comparable import comparable_sample, judge_pair
 from backend.analysis.query.compare_query import CompareQuery
 from backend.analysis.query.field import Value
 from backend.analysis.query.metrics import Metric
 from backend.analysis.query.records import LoadedCell
 from backend.noise.estimate import RunMean, run_variation
+from backend.noise.models import HostNoise
 from backend.runs.tables.happening import happened_at
 from backend.stats.changes import find_changes
 from backend.stats.comparison import Floor, Rule
@@ -47,48 +50,55 @@ class History:
     sweeps: tuple[Sweep, ...]
     comparability: Comparability
     left_out: int = 0
-    _levels: dict[tuple[Value, str], Level | None] = field(default_factory=dict)
 
     def points(self, x: Value) -> list[tuple[Sweep, Point]]:
         """The measured points at a load, one of each series."""
         at = ((sweep, sweep.at(x)) for sweep in self.sweeps)
         return [(sweep, point) for sweep, point in at if point is not None]
 
-    def level(self, x: Value, metric: Metric) -> Level | None:
-        """The trials at a load that count now; None if none may be compared."""
-        key = (x, metric.id)
-        if key not in self._levels:
-            self._levels[key] = self._find_level(x, metric)
-        return self._levels[key]
+    def level(self, x: Value, metric: Metric, runs: Collection[UUID] | None = None) -> Level | None:
+        """The trials at a load that count now; None if none may be compared.
 
-    def _find_level(self, x: Value, metric: Metric) -> Level | None:
+        `runs`: those that may count; None: all.
+        """
+        sample = self.sample(x, metric, runs)
+        if sample is None:
+            return None
+        by_run: dict[Hashable, list[Observation]] = {}
+        for observation in sample.observations:
+            by_run.setdefault(observation.run, []).append(observation)
+        in_order = sorted(by_run, key=self._run_order())
+        first = _last_change([by_run[run] for run in in_order], metric)
+        counted = tuple(each for run in in_order[first:] for each in by_run[run])
+        return Level(structs.replace(sample, observations=counted), len(in_order) - first, first)
+
+    def sample(
+        self, x: Value, metric: Metric, runs: Collection[UUID] | None = None
+    ) -> Sample | None:
+        """The comparable trials at a load, of all versions together; None where there are none."""
         samples = [
             sample
             for sweep, point in self.points(x)
             if (sample := comparable_sample(self.gathered, sweep, point, metric.id)) is not None
         ]
-        by_run: dict[Hashable, list[Observation]] = {}
-        for sample in samples:
-            for observation in sample.observations:
-                by_run.setdefault(observation.run, []).append(observation)
-        if not by_run:
+        keys = None if runs is None else {run.int for run in runs}
+        observations = tuple(
+            each
+            for sample in samples
+            for each in sample.observations
+            if keys is None or each.run in keys
+        )
+        if not observations:
             return None
-        in_order = sorted(by_run, key=self._run_order())
-        first = _last_change([by_run[run] for run in in_order], metric)
-        counted = tuple(each for run in in_order[first:] for each in by_run[run])
         step = max(sample.step for sample in samples)
-        level = Sample(counted, step=step, has_two_modes=_has_two_modes(samples))
-        return Level(level, len(in_order) - first, first)
+        has_two_modes = any(sample.has_two_modes for sample in samples)
+        return Sample(observations, step=step, has_two_modes=has_two_modes)
 
     def _run_order(self) -> Callable[[Hashable], int]:
         """The place of a run in time, by the key that its trials name it by."""
         by_time = sorted(self.gathered.runs, key=lambda run: (happened_at(run), run.id))
         places = {run.id.int: place for place, run in enumerate(by_time)}
         return lambda run: places.get(run, -1)  # type: ignore[call-overload]
-
-
-def _has_two_modes(samples: Sequence[Sample]) -> bool:
-    return any(sample.has_two_modes for sample in samples)
 
 
 def _last_change(runs: Sequence[Sequence[Observation]], metric: Metric) -> int:
@@ -159,29 +169,21 @@ def _most_alike(sweep: Sweep, others: Sequence[Sweep]) -> list[Sweep]:
 
 
 def variation_floor(
-    histories: Mapping[str, History], metric: Metric, places: Iterable[tuple[str, Value]]
+    metric: Metric, levels: Iterable[tuple[Hashable, Sample]], noises: Sequence[HostNoise]
 ) -> tuple[Floor, str]:
-    """How far runs differ in a metric, pooled over series and loads, and where that is from.
-
-    `places`: series of the candidate, by id, and loads. The host's own record counts for rates.
-    """
-    means = [
-        mean
-        for series, x in places
-        if (level := histories[series].level(x, metric)) is not None
-        for mean in _run_means((series, x), level.sample)
-    ]
-    noises = {noise.host_id: noise for each in histories.values() for noise in each.gathered.noises}
-    of_hosts = floor_of(list(noises.values())) if metric.group == "rate" else Floor()
+    """How far runs differ in a metric, pooled over `levels`: the baselines of series at their
+    loads; and where that is from. The hosts' own records (`noises`) count for rates."""
+    means = [mean for level, sample in levels for mean in _run_means(level, sample)]
+    of_hosts = floor_of(noises) if metric.group == "rate" else Floor()
+    of_hosts = replace(of_hosts, is_one_history=True)
     variation = run_variation(means)
-    half_width = of_hosts.half_width
     if variation is not None and variation.freedom >= LEAST_FREEDOM:
-        return Floor(half_width, variation.sd, variation.freedom, is_one_history=True), "history"
-    floor = Floor(half_width, of_hosts.run_sd, of_hosts.run_freedom, is_one_history=True)
-    return floor, "assumed" if of_hosts.run_sd is None else "host"
+        own = replace(of_hosts, run_sd=variation.sd, run_freedom=variation.freedom)
+        return own, "history"
+    return of_hosts, "assumed" if of_hosts.run_sd is None else "host"
 
 
-def _run_means(level: Hashable, sample: Sample) -> Iterable[RunMean]:
+def _run_means(level: Hashable, sample: Sample) -> Iterator[RunMean]:
     by_run: dict[Hashable, list[float]] = {}
     for observation in sample.observations:
         by_run.setdefault(observation.run, []).append(observation.value)

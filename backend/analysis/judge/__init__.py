@@ -1,0 +1,1 @@
+"""One candidate held against its baseline: pairs, builds and alerts ask here."""
