@@ -71,10 +71,6 @@ class Measure(Record, frozen=True, kw_only=True):
             "smaller figure is only known to be below it"
         ),
     ] = UNSET
-    set_aside: Annotated[
-        Sequence[int] | UnsetType,
-        Meta(description="Positions in `each` of trials that are too far off to count, if any"),
-    ] = UNSET
 
 
 class Point(Record, frozen=True, kw_only=True):

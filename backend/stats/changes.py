@@ -219,7 +219,7 @@ def _compare_trials(
     None if it includes no change, or if the change does not matter.
     """
     base, other = (
-        Sample(tuple(Observation(log(value), run=None) for value in values), keeps_all=True)
+        Sample(tuple(Observation(log(value), run=None) for value in values))
         for values in (old, new)
     )
     (comparison,) = against_baseline(base, [other])

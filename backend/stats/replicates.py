@@ -17,7 +17,6 @@ from typing import Literal
 
 from msgspec import Struct
 
-from backend.stats.disturbances import LEAST_TRIALS_TO_JUDGE, disturbed_trials
 from backend.stats.student import t_quantile
 from backend.stats.thresholds import LEAST_RUNS, LEAST_STEP, LEAST_TRIALS
 
@@ -48,14 +47,12 @@ class Observation(Struct, frozen=True, gc=False):
 class Sample(Struct, frozen=True, dict=True):
     """The trials of one series at one load.
 
-    `step`: half a rounding step of the tool, on the log scale. `keeps_all`: no trial may be set
-    aside, because the figure shown is of all requests together. `has_two_modes`: its trials fall
+    `step`: half a rounding step of the tool, on the log scale. `has_two_modes`: its trials fall
     into two groups, and its centre lies between them.
     """
 
     observations: tuple[Observation, ...]
     step: float = 0.0
-    keeps_all: bool = False
     has_two_modes: bool = False
 
     @cached_property
@@ -67,9 +64,8 @@ class Sample(Struct, frozen=True, dict=True):
 class Centre(Struct, frozen=True, gc=False):
     """The mean over runs of each run's mean log, with a 95 % interval (None without noise known).
 
-    `n` trials count, in `runs` runs; `set_aside` are the indices of disturbed trials, which do not.
-    `variance` is of the centre, with `freedom` degrees. `rounding`: what rounding adds to the
-    interval on each side.
+    It has `n` trials in `runs` runs. `variance` is of the centre, with `freedom` degrees.
+    `rounding`: what rounding adds to the interval on each side.
     """
 
     value: float
@@ -78,7 +74,6 @@ class Centre(Struct, frozen=True, gc=False):
     n: int
     runs: int
     scope: Scope
-    set_aside: tuple[int, ...]
     variance: float | None
     freedom: float
     rounding: float
@@ -92,10 +87,10 @@ class Centre(Struct, frozen=True, gc=False):
 class Units(Struct, frozen=True, gc=False):
     """A sample as repeated units: means of runs, or trials where there are fewer than 3 runs.
 
-    `trials` are those that count, by run. `distances`: of each unit from the mean of all runs, or
-    from the mean of the trial's run. `squares` is the sum of
-    their squares, with `freedom` degrees. `weight`: the variance of the centre ÷ the variance of a
-    unit. `rounding`: how far it can move the centre, where `freedom` is above 0.
+    `trials` are those of each run. `distances`: of each unit from the mean of all runs, or from
+    the mean of the trial's run. `squares` is the sum of their squares, with `freedom` degrees.
+    `weight`: the variance of the centre ÷ the variance of a unit. `rounding`: how far it can move
+    the centre, where `freedom` is above 0.
     """
 
     centre: float
@@ -108,7 +103,6 @@ class Units(Struct, frozen=True, gc=False):
     rounding: float
     n: int
     runs: frozenset[Hashable]
-    set_aside: tuple[int, ...]
     has_two_modes: bool = False
 
     @property
@@ -157,7 +151,6 @@ def centre_of(units: Units) -> Centre:
         n=units.n,
         runs=len(units.runs),
         scope=units.scope,
-        set_aside=units.set_aside,
         variance=variance,
         freedom=units.freedom,
         rounding=units.rounding,
@@ -165,12 +158,11 @@ def centre_of(units: Units) -> Centre:
 
 
 def split_units(sample: Sample) -> Units:
-    """The units of a sample, without its disturbed trials."""
-    set_aside = _set_aside(sample)
-    by_run = _by_run(sample, set_aside)
+    """The units of a sample: every trial counts (decision 0074)."""
+    by_run = _by_run(sample)
     means = {run: _mean(trials) for run, trials in by_run.items()}
     centre = fmean(means.values())
-    n = len(sample.observations) - len(set_aside)
+    n = len(sample.observations)
     of_runs = len(by_run) >= LEAST_RUNS
     distances = [mean - centre for mean in means.values()] if of_runs else _within(by_run, means)
     squares = sum([distance * distance for distance in distances])
@@ -182,11 +174,10 @@ def split_units(sample: Sample) -> Units:
         distances=distances,
         squares=squares,
         freedom=freedom,
-        weight=1 / len(means) if of_runs else _trial_weight(by_run, n + len(set_aside)),
+        weight=1 / len(means) if of_runs else _trial_weight(by_run),
         rounding=_rounding(sample.step, squares, freedom),
         n=n,
         runs=frozenset(by_run),
-        set_aside=set_aside,
         has_two_modes=sample.has_two_modes,
     )
 
@@ -202,40 +193,10 @@ def _rounding(half_step: float, squares: float, freedom: int) -> float:
     return error * WIDER_OF_FEW if freedom <= FEW_DEGREES else error
 
 
-def _trial_weight(by_run: Mapping[Hashable, Sequence[Observation]], measured: int) -> float:
-    """The variance of the mean of the runs' means ÷ the variance of a trial.
-
-    Some disturbed trials look like the others: the more were set aside, the more are among those
-    that were kept. So the standard error grows with (measured ÷ kept) to the power of 1.5.
-    """
-    kept = [len(trials) for trials in by_run.values()]
-    share = measured / sum(kept)
-    return sum([1 / count for count in kept]) / len(kept) ** 2 * share**3
-
-
-def _set_aside(sample: Sample) -> tuple[int, ...]:
-    """The indices of disturbed trials; none of a run with too many, as its server behaves so."""
-    if sample.keeps_all or len(sample.observations) < LEAST_TRIALS_TO_JUDGE:
-        return ()
-    by_run: dict[Hashable, list[int]] = {}
-    for index, observation in enumerate(sample.observations):
-        by_run.setdefault(observation.run, []).append(index)
-    set_aside: list[int] = []
-    for indices in by_run.values():
-        logs = [sample.observations[index].value for index in indices]
-        if disturbed := disturbed_trials(logs):
-            beyond = _beyond_rounding(logs, disturbed, sample.step)
-            set_aside.extend(indices[place] for place in beyond)
-    return tuple(sorted(set_aside))
-
-
-def _beyond_rounding(logs: Sequence[float], places: Sequence[int], half_step: float) -> list[int]:
-    """Those of `places` that are more than a rounding step from the mean of all others.
-
-    Near the middle between two steps, a little noise decides which of them is printed.
-    """
-    kept = fmean([log for place, log in enumerate(logs) if place not in places])
-    return [place for place in places if abs(logs[place] - kept) > 2 * half_step]
+def _trial_weight(by_run: Mapping[Hashable, Sequence[Observation]]) -> float:
+    """The variance of the mean of the runs' means ÷ the variance of a trial."""
+    counts = [len(trials) for trials in by_run.values()]
+    return sum([1 / count for count in counts]) / len(counts) ** 2
 
 
 def _within(
@@ -245,16 +206,12 @@ def _within(
     return [trial.value - means[run] for run, trials in by_run.items() for trial in trials]
 
 
-def _by_run(sample: Sample, set_aside: Sequence[int]) -> dict[Hashable, list[Observation]]:
+def _by_run(sample: Sample) -> dict[Hashable, list[Observation]]:
     if not sample.observations:
         raise ValueError("a sample without trials has no centre")
     by_run: dict[Hashable, list[Observation]] = {}
-    if not set_aside and len({each.run for each in sample.observations}) == 1:
-        return {sample.observations[0].run: list(sample.observations)}
-    left_out = frozenset(set_aside)
-    for index, observation in enumerate(sample.observations):
-        if index not in left_out:
-            by_run.setdefault(observation.run, []).append(observation)
+    for observation in sample.observations:
+        by_run.setdefault(observation.run, []).append(observation)
     return by_run
 
 
@@ -278,8 +235,7 @@ def figure_of(centre: float) -> float:
 def centre_of_run(figures: Sequence[float]) -> float | None:
     """The centre of the figures of trials of one run at one load; None without figures.
 
-    The geometric mean of the trials that were not disturbed. A figure of 0 has no logarithm: then
-    it is the median.
+    The geometric mean. A figure of 0 has no logarithm: then it is the median.
     """
     if not figures:
         return None

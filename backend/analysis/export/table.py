@@ -45,7 +45,7 @@ _RANGE = ("", "_low", "_high")
 _MEASURE = ("value", "low", "high")
 _TRENDS = ("version", "date")
 _UNITS = {"req/s": "_rps", "us": "_us", "bytes": "_bytes", "bytes/s": "_bytes_s", "s": "_s"}
-_OF_EACH = ("", "_low", "_high", "_interval", "_set_aside")
+_OF_EACH = ("", "_low", "_high", "_interval")
 # Of latencies, which load tools round.
 _OF_ROUNDED = ("_below", "_step")
 
@@ -329,8 +329,8 @@ def measure_columns(metric: Metric) -> list[str]:
 
 
 def measure_values(metric: Metric, measure: Measure | None) -> list[str | float | None]:
-    """Value, interval, name of the interval, number of trials set aside; of a latency also what it
-    is below, and the step of the load tool.
+    """Value, interval, name of the interval; of a latency also what it is below, and the step of
+    the load tool.
 
     A latency below the step of the tool has no value: the tool rounded it to 0.
     """
@@ -338,7 +338,6 @@ def measure_values(metric: Metric, measure: Measure | None) -> list[str | float 
         return [None] * len(measure_columns(metric))
     step = None if measure.step is UNSET else measure.step
     is_below = step is not None and measure.value is not None and measure.value < step
-    set_aside = 0 if measure.set_aside is UNSET else len(measure.set_aside)
     value, low = (None, None) if is_below else (measure.value, measure.low)
-    values: list[str | float | None] = [value, low, measure.high, measure.interval, set_aside]
+    values: list[str | float | None] = [value, low, measure.high, measure.interval]
     return [*values, step if is_below else None, step] if metric.unit == "us" else values

@@ -36,8 +36,6 @@ class Measure(Struct, frozen=True, gc=False):
     pooled: float | None = None
     # The smallest step that the load tool prints; a smaller figure is known to be below it.
     step: float | None = None
-    # Positions in `each` of trials that are too far off to count.
-    set_aside: tuple[int, ...] = ()
     sample: Sample | None = None
 
     @property
@@ -56,17 +54,12 @@ class Measure(Struct, frozen=True, gc=False):
             interval=self.interval,
             pooled=UNSET if self.pooled is None else self.pooled,
             step=UNSET if self.step is None else self.step,
-            set_aside=self.set_aside or UNSET,
         )
 
 
 def trial_values(measure: Measure) -> list[float]:
-    """The figure of each trial that has one and counts."""
-    return [
-        value
-        for at, value in enumerate(measure.each)
-        if value is not None and at not in measure.set_aside
-    ]
+    """The figure of each trial that has one."""
+    return [value for value in measure.each if value is not None]
 
 
 class Trials(Struct, frozen=True, gc=False):
@@ -167,17 +160,8 @@ def _centre(
         interval=interval_name(centre),
         pooled=pooled,
         step=step,
-        set_aside=_places(each, centre.set_aside),
         sample=sample,
     )
-
-
-def _places(each: Values, indices: Sequence[int]) -> tuple[int, ...]:
-    """The positions in `each` of these of its values that are positions."""
-    if not indices:
-        return ()
-    positions = [at for at, value in enumerate(each) if value is not None]
-    return tuple([positions[index] for index in indices])
 
 
 def _bounds(centre: Centre) -> tuple[float, float] | tuple[None, None]:

@@ -18,12 +18,13 @@ WHERE runs_cell.id = computed.id AND throughput_rps IS NULL
 
 def compute_throughputs(apps, schema_editor):
     for cells in batches_of_keys(apps.get_model("runs", "Cell"), CELLS_AT_ONCE):
-        centres = {cell: centre_of_run(rates) for cell, rates in _rates(apps, cells).items()}
+        rates = rates_of_cells(apps, cells)
+        centres = {cell: centre_of_run(own) for cell, own in rates.items()}
         with schema_editor.connection.cursor() as cursor:
             cursor.execute(_WRITE, [list(centres), list(centres.values())])
 
 
-def _rates(apps, cells):
+def rates_of_cells(apps, cells):
     """By cell, the throughput of each trial that counts: one output counts once."""
     trials = apps.get_model("runs", "Trial").objects.filter(cell__in=cells, warmup=False)
     columns = ("cell", "output_sha256", "throughput_rps")

@@ -19,6 +19,7 @@ from backend.ingest.reprocessing.merging import merge_names
 from backend.runs.models import Cell, FormerName, Run, Trial
 from backend.runs.recording.record import RunInput, record_run
 from backend.runs.recording.record_new import NewRun, record_new_runs
+from backend.stats.replicates import centre_of_run
 from backend.testing import scenes
 from backend.testing.rows import CellSpec, make_run
 from backend.testing.uploads import WRK, make_envelope, make_tenant, make_upload
@@ -110,6 +111,20 @@ def test_a_trial_that_comes_while_runs_are_filled_is_counted():
                 time.sleep(0.01)
         filling.result()
     assert totals_of(run) == counted(run) == (6, 900.0)
+
+
+def test_where_trials_were_set_aside_all_count(tenant):
+    """As the version before stored it: the geometric mean without the trials that lay far off."""
+    rates = (100.0, 101.0, 99.0, 100.0, 100.0, 20.0)
+    run = make_run(tenant.workspace, CellSpec("many", rates=rates), *CELLS)
+    Cell.objects.filter(run=run, trial_count=6).update(throughput_rps=2000.0)
+    Run.objects.filter(pk=run.pk).update(best_rps=2000.0)
+    migration = import_module("backend.runs.migrations.0026_all_trials_count")
+    for _ in range(2):
+        migration.compute_throughputs(apps, SimpleNamespace(connection=connection))
+        cells = Cell.objects.filter(run=run).values_list("trial_count", "throughput_rps")
+        assert dict(cells) == {6: centre_of_run(rates), 3: centre_of_run((10, 20, 30)), 2: 900.0}
+        assert totals_of(run) == counted(run) == (11, 900.0)
 
 
 def is_waiting(pid):

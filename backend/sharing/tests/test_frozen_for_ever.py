@@ -101,6 +101,21 @@ def test_what_the_first_version_froze_is_read(lab):
     assert differences_since(made, viewer="viewer").is_empty
 
 
+def test_what_a_version_froze_that_set_trials_aside_is_read(lab):
+    make_run(lab, CellSpec("sync", rates=(1000.0, 1001.0, 999.0, 1002.0, 998.0, 1000.0, 500.0)))
+    made = frozen(lab)
+    document = json.loads(bytes(made.snapshot))
+    measure = document["figures"]["series"][0]["points"][0]["metrics"]["throughput"]
+    measure |= {"value": 1000.0, "low": 998.5, "high": 1001.5, "set_aside": [6]}
+    made.snapshot = canonical_json(document)
+    reading = Reading(made, "viewer")
+    assert reading.json == canonical_json(document)
+    assert reading.figures.series[0].points[0].metrics["throughput"].value == 1000.0
+    assert ",1000.0,998.5,1001.5,95 % interval within this run," in csv_of(reading.figures)
+    (change,) = differences_since(made, viewer="viewer").figures
+    assert change.ratio.why == "no interval: a figure is not the mean of its trials"
+
+
 def test_its_query_names_its_runs(lab):
     runs = [make_run(lab, CellSpec("sync")), make_run(lab, CellSpec("gthread"))]
     make_run(lab, CellSpec("other"))

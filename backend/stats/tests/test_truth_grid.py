@@ -24,6 +24,8 @@ KINDS_OF_RUNS = [
     "the same runs, effects of each server",
     "the same runs, shared effects",
 ]
+# The share of the trials of equal servers that are slower.
+SLOWER = ["10 %", "20 %", "25 %", "30 %"]
 POWER = ["2 %", "5 %", "10 %", "30 %"]
 SERIES = ["8", "16", "40"]
 SIZES = ["improved or regressed %", "size uncertain %"]
@@ -47,6 +49,11 @@ def tables():
             "pairs",
             ["told apart %", *SIZES, *WELCH_AND_RANKS],
             list(product(KINDS, ["0 %", *POWER], COUNTS)),
+        ),
+        (
+            "slow-trials",
+            ["told apart %", "improved or regressed %", "ratio covers %", "figure covers %"],
+            list(product(SLOWER, ["5 %", "10 %", "20 %"], ["5", "10", "20", "30"])),
         ),
         (
             "runs",

@@ -99,7 +99,7 @@ def throughput_on_its_page(run):
     return max(row["figures"]["throughput"].value for row in rows)
 
 
-# A geometric mean, a trial that was disturbed, and a rate that was rounded to zero.
+# A geometric mean, a trial far from the others, and a rate that was rounded to zero.
 @pytest.mark.parametrize(
     "rates", [(10.0, 1000.0), (100.0, 101.0, 99.0, 100.5, 99.5, 20.0), (0.0, 5.0, 7.0)]
 )

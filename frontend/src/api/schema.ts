@@ -211,8 +211,6 @@ export interface components {
             readonly pooled?: number;
             /** @description The smallest step of a latency that the load tool prints, in µs: a smaller figure is only known to be below it */
             readonly step?: number;
-            /** @description Positions in `each` of trials that are too far off to count, if any */
-            readonly set_aside?: readonly number[];
         };
         /** @description What can be measured, its unit, and which direction is better. */
         readonly Metric: {

@@ -1,5 +1,5 @@
 // What the marks of each view mean, only those that occur.
-import { changesOf, type Figures, intervalName, isFailing, measureOf } from "../api/figures";
+import { changesOf, type Figures, intervalName, isFailing } from "../api/figures";
 import { plural } from "../text/format";
 import { bandsOf, countUnclassified } from "./errors";
 import { FAR } from "./outliers";
@@ -33,9 +33,6 @@ function intervalMarks(figures: Figures, options: SweepOptions): readonly (strin
   return [
     interval !== "" && `whisker = ${interval}`,
     !isDense(figures.series) && "faint dot = one trial",
-    !isDense(figures.series) &&
-      hasSetAside(figures, options) &&
-      "faint ring = a trial too far off to count",
     hasCutPoints(figures, options) && CUT,
     hasCutInterval(figures, options) &&
       "arrow at the edge = an interval or a trial ends outside the chart; see the table",
@@ -78,12 +75,6 @@ function joined(texts: readonly (string | false | undefined)[]): string {
 
 function hasOverload({ series }: Figures): boolean {
   return series.some(({ points }) => points.some((point) => point.overload));
-}
-
-function hasSetAside({ series }: Figures, { metric }: SweepOptions): boolean {
-  return series.some(({ points }) =>
-    points.some((point) => (measureOf(point, metric)?.set_aside ?? []).length > 0),
-  );
 }
 
 function hasErrors({ series }: Figures): boolean {

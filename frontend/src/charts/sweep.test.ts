@@ -85,11 +85,10 @@ describe("sweepChart", () => {
     expect(b?.data.map((one) => one.failing)).toEqual([false, true]);
   });
 
-  it("keeps the trials that are set aside from those that count, and says what a ring is", () => {
-    const aside = onePoint({ each: [100, 40, 101], set_aside: [1] });
-    expect(points(aside)[0]).toMatchObject({ each: [100, 101], aside: [40] });
-    expect(viewNamed("sweep").legend(aside, options())).toContain("faint ring");
-    expect(viewNamed("sweep").legend(figures(), options())).not.toContain("faint ring");
+  it("shows every trial, also of a result set whose version set some aside", () => {
+    const older = { each: [100, null, 40, 101], set_aside: [2] };
+    expect(points(onePoint(older))[0]?.each).toEqual([100, 40, 101]);
+    expect(viewNamed("sweep").legend(onePoint(older), options())).not.toContain("ring");
   });
 
   it("says of a figure below the step of the tool that it is below", () => {

@@ -5,7 +5,6 @@ import {
   type Figures,
   isCategory,
   isFailing,
-  type Measure,
   measureOf,
   metricOf,
   type Point,
@@ -145,22 +144,12 @@ function sweepPoint(point: Point, x: number, options: SweepOptions): SweepPoint 
     // As they are: a log axis without a place for an end says that the interval goes on.
     low: measure?.low ?? null,
     high: measure?.high ?? null,
-    each: trialsOf(measure, log, false),
-    aside: trialsOf(measure, log, true),
+    each: (measure?.each ?? []).map((one) => drawable(one, log)).filter((one) => one !== null),
     step: measure?.step ?? null,
     overload: point.overload === true,
     failing: isFailing(point),
     trials: point.trials,
   };
-}
-
-/** The figures of the trials that count, or of those that are set aside. */
-function trialsOf(measure: Measure | null, log: boolean, aside: boolean): number[] {
-  const apart = new Set(measure?.set_aside);
-  return (measure?.each ?? [])
-    .filter((_, i) => apart.has(i) === aside)
-    .map((value) => drawable(value, log))
-    .filter((value) => value !== null);
 }
 
 function usesLogY(options: SweepOptions): boolean {
@@ -331,10 +320,7 @@ function tooltipText(figures: Figures, kind: Kind): TooltipText {
 }
 
 /** "52,300 req/s [51,000, 53,800], 3 trials": what a tooltip and the keyboard readout say. */
-export function pointText(
-  point: Omit<SweepPoint, "at" | "x" | "each" | "aside">,
-  kind: Kind,
-): string {
+export function pointText(point: Omit<SweepPoint, "at" | "x" | "each">, kind: Kind): string {
   const { y, low, high, step } = point;
   // In its own unit: "620 req/s" also beside a server of many thousands.
   const unit = unitFor(kind, [Math.max(y ?? 0, step ?? 0)]);

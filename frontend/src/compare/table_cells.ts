@@ -3,7 +3,7 @@ import { type Figures, intervalText, type Measure } from "../api/figures";
 import { fieldName } from "../query/fields";
 import { valueIn } from "../query/query";
 import { button, h } from "../site/dom";
-import { exact, interval, inUnit, type Kind, plural, type Unit } from "../text/format";
+import { exact, interval, inUnit, type Kind, type Unit } from "../text/format";
 
 export interface NumberColumn {
   readonly kind: Kind;
@@ -76,15 +76,14 @@ export function valueCell(
 const UNMEASURED: Measure = { value: null, low: null, high: null };
 
 function cellTitle(
-  { value, origin, interval: name, pooled, set_aside }: Measure,
+  { value, origin, interval: name, pooled }: Measure,
   kind: Kind,
   hasRange: boolean,
 ): string {
   const source = origin === "reported" ? "as the tool reported it" : origin;
   const range = hasRange && intervalText(name ?? "interval");
   const whole = typeof pooled === "number" && `all requests together ${exact(kind, pooled)}`;
-  const aside = set_aside?.length && `${plural(set_aside.length, "trial")} set aside`;
-  return [exact(kind, value), source, range, aside, whole].filter(Boolean).join(", ");
+  return [exact(kind, value), source, range, whole].filter(Boolean).join(", ");
 }
 
 /** "Workload": the head of the column that names the panel of each row; empty without panels. */

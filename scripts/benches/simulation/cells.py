@@ -53,6 +53,23 @@ def pair_cell(
     return [percent(figure, repeats) for figure in (differ, sized, unsized, welch, ranks)]
 
 
+def equal_pair_cell(rng: np.random.Generator, repeats: int, *, draw: Draw, runs: Runs) -> list[str]:
+    """Two equal servers: told apart, improved or regressed; coverage of ratio and of a figure."""
+    told = sized = held = covered = 0
+    for _ in range(repeats):
+        samples, truths = draw(rng, np.zeros(2), runs)
+        (comparison,) = against_baseline(samples[0], samples[1:])
+        assert comparison.low is not None
+        assert comparison.high is not None
+        told += comparison.significant
+        sized += comparison.verdict in SIZED
+        held += comparison.low <= 0 <= comparison.high
+        for centre, truth in zip(map(estimate, samples), truths, strict=True):
+            covered += (centre.low or truth) <= truth <= (centre.high or truth)
+    shares = [percent(figure, repeats) for figure in (told, sized, held)]
+    return [*shares, percent(covered, 2 * repeats)]
+
+
 def rounding_cell(rng: np.random.Generator, repeats: int, *, noise: Noise, runs: Runs) -> list[str]:
     """Coverage at the average latency and at the worst; equal servers told apart at the worst.
 

@@ -54,12 +54,23 @@ def draw_independent(
     return [one_run(each) for each in _trials(rng, levels, runs, noise)], levels
 
 
-def draw_disturbed(rng: np.random.Generator, levels: Floats, runs: Runs) -> Drawn:
-    """One trial in ten lost 10, 20 or 50 %."""
-    values = _trials(rng, levels, runs, alike(0.03))
-    losses = np.log(1 - rng.choice([0.1, 0.2, 0.5], values.shape))
-    values += np.where(rng.random(values.shape) < 0.1, losses, 0)
-    return [one_run(each) for each in values], levels
+def draw_disturbed(
+    rng: np.random.Generator,
+    levels: Floats,
+    runs: Runs,
+    *,
+    noise: float,
+    share: float,
+    losses: Sequence[float],
+) -> Drawn:
+    """A share of the trials is slower by one of the `losses`.
+
+    All trials count, so the level of a series is the mean with its slower trials.
+    """
+    values = _trials(rng, levels, runs, alike(noise))
+    slower = np.log1p(-rng.choice(losses, values.shape))
+    values += np.where(rng.random(values.shape) < share, slower, 0)
+    return [one_run(each) for each in values], levels + share * np.log1p(-np.array(losses)).mean()
 
 
 def draw_in_rounds(rng: np.random.Generator, levels: Floats, runs: Runs) -> Drawn:

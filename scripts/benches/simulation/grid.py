@@ -11,6 +11,10 @@ COUNTS: Sequence[Runs] = ((3,), (5,), (10,), (30,))
 RUNS: Sequence[Runs] = ((3,), (5,), (5, 5), (5, 5, 5), (3, 2, 5, 20))
 DIFFERENCES = (0.02, 0.05, 0.10, 0.30)
 TRUE = (0.0, *DIFFERENCES)
+# A share of the trials of equal servers is slower by a part.
+SLOW_SHARES = (0.10, 0.20, 0.25, 0.30)
+SLOWER_BY = (0.05, 0.10, 0.20)
+COUNTS_WITH_SLOW: Sequence[Runs] = ((5,), (10,), (20,), (30,))
 # The numbers of series on a page.
 SERIES = (8, 16, 40)
 
@@ -44,7 +48,10 @@ def _rounded(noise: float) -> Kind:
 KINDS = (
     *(_with_noise(f"CV {noise * 100:g} %", draws.alike(noise)) for noise in (0.02, 0.03, 0.10)),
     Kind(SHARED, draws.draw_in_rounds),
-    Kind(DISTURBED, draws.draw_disturbed),
+    Kind(
+        DISTURBED,
+        partial(draws.draw_disturbed, noise=0.03, share=0.1, losses=(0.1, 0.2, 0.5)),
+    ),
     _rounded(0.03),
 )
 FINE, NOISY = _rounded(0.005), _rounded(0.10)

@@ -7,9 +7,10 @@ from itertools import product
 
 import numpy as np
 
-from simulation import cells, pages, winners
+from simulation import cells, draws, pages, winners
 from simulation.grid import (
     COUNTS,
+    COUNTS_WITH_SLOW,
     DIFFERENCES,
     FEW,
     FINE,
@@ -21,6 +22,8 @@ from simulation.grid import (
     RUNS,
     SERIES,
     SHARED,
+    SLOW_SHARES,
+    SLOWER_BY,
     TRUE,
     UNEVEN,
     Kind,
@@ -78,6 +81,23 @@ def pair_table() -> Table:
     # A true difference of 3 % is what the aim of shared disturbances asks for.
     extra = ((of_kind(SHARED), 0.03), (UNEVEN, 0.0))
     return _pairs([*product((*KINDS, FINE), TRUE), *extra], "trials of", "n")
+
+
+def slow_trial_table() -> Table:
+    rows = [
+        (
+            (_percent(share), _percent(loss), in_words(runs)),
+            partial(
+                cells.equal_pair_cell,
+                draw=partial(draws.draw_disturbed, noise=0.01, share=share, losses=(loss,)),
+                runs=runs,
+            ),
+            4000,
+        )
+        for share, loss, runs in product(SLOW_SHARES, SLOWER_BY, COUNTS_WITH_SLOW)
+    ]
+    figures = ("told apart %", "improved or regressed %", "ratio covers %", "figure covers %")
+    return Table(("slower trials", "by", "n", *figures), rows)
 
 
 def run_table() -> Table:
@@ -192,6 +212,7 @@ TABLES: dict[str, Callable[[], Table]] = {
     "intervals": interval_table,
     "rounding": rounding_table,
     "pairs": pair_table,
+    "slow-trials": slow_trial_table,
     "runs": run_table,
     "pages": page_table,
     "page-differences": page_difference_table,

@@ -52,7 +52,7 @@ def is_documented(text, page=STATISTICS):
 
 
 THREE_RUNS = (STEADY, (1050.0, 1060.0, 1040.0), (950.0, 960.0, 955.0))
-DISTURBED = (1000.0, 1010.0, 990.0, 1005.0, 995.0, 1000.0, 1010.0, 990.0, 1005.0, 500.0)
+FAR_TRIAL = (1000.0, 1010.0, 990.0, 1005.0, 995.0, 1000.0, 1010.0, 990.0, 1005.0, 500.0)
 
 
 def test_intervals():
@@ -71,10 +71,8 @@ def test_each_run_of_the_example_lies_within_three_percent():
         assert centre.high - centre.value < log1p(0.03)
 
 
-def test_a_disturbed_trial():
-    trials = sample(DISTURBED)
-    assert estimate(trials).set_aside == (9,)
-    assert is_documented(f"the trial of 500 is set aside, {figure(trials)}")
+def test_a_trial_far_from_the_others():
+    assert is_documented(f"1,010, 990, 1,005 and 500 requests/s: {figure(sample(FAR_TRIAL))},")
 
 
 def test_rounding():

@@ -14,13 +14,12 @@ from backend.analysis.query.metrics import METRICS
 from backend.stats.replicates import Observation, Sample, estimate
 
 
-def measure(*each, origin="computed", set_aside=()):
+def measure(*each, origin="computed"):
     if not each:
         return Measure(None, None, None, each, None, None)
-    kept = [value for at, value in enumerate(each) if at not in set_aside]
-    centre = estimate(Sample(tuple(Observation(log(value), "run") for value in kept)))
+    centre = estimate(Sample(tuple(Observation(log(value), "run") for value in each)))
     low, high = (None if bound is None else exp(bound) for bound in (centre.low, centre.high))
-    return Measure(exp(centre.value), low, high, each, origin, None, set_aside=set_aside)
+    return Measure(exp(centre.value), low, high, each, origin, None)
 
 
 NEAR = (1.0, 1.002, 0.998, 1.001, 0.999)
@@ -131,15 +130,6 @@ def test_a_load_of_its_own_that_does_not_count_is_none_of_others():
     assert "others" not in row.why
     assert "(1 load above 1 % failures not counted)" in row.why
     assert "nginx saturates" in saturation_headline([row], axis="connections")
-
-
-def test_a_trial_that_is_set_aside_is_no_gain():
-    rates = (12_000, 12_020, 11_990, 90_000)
-    disturbed = point(256, 12_000)
-    disturbed.metrics["throughput"] = measure(*rates)
-    assert knee(*RISING[:3], disturbed).knee.x != 64
-    disturbed.metrics["throughput"] = measure(*rates, set_aside=(3,))
-    assert knee(*RISING[:3], disturbed).knee.x == 64
 
 
 def test_loads_of_few_trials_are_told():

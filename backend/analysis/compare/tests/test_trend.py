@@ -97,9 +97,7 @@ def test_a_step_that_is_drawn_is_not_denied():
 
 
 def test_a_series_is_a_track_without_the_points_that_are_not_ranked():
-    each = (1.0, None, 3.0, 90.0)
-    # The fourth trial was set aside.
-    measure = Measure(1.7, None, None, each, "computed", None, set_aside=(3,))
+    measure = Measure(1.7, None, None, (1.0, None, 3.0), "computed", None)
     points = [SimpleNamespace(x=x, metrics={"p99": measure}) for x in ("1.0", "1.1")]
     sweep = SimpleNamespace(group=SimpleNamespace(id="aa", label="nginx"), points=points)
     found = track_of(sweep, "p99", lambda point: "failing" if point.x == "1.1" else None)

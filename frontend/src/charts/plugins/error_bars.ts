@@ -1,6 +1,6 @@
-// The evidence behind each point: faint dots for its trials, rings for those set aside, a whisker
-// for its interval, and a cross where more than one attempt in a hundred failed. A whisker that
-// goes on beyond the chart ends in an arrow at its edge.
+// The evidence behind each point: faint dots for its trials, a whisker for its interval, and a cross
+// where more than one attempt in a hundred failed. A whisker that goes on beyond the chart ends in
+// an arrow at its edge.
 import type { Chart, ChartType, Plugin } from "chart.js";
 import { DOT } from "../style/line_style";
 import type { SweepDataset, SweepPoint } from "../style/measured_points";
@@ -63,13 +63,6 @@ function yPixel({ scales }: Chart<ChartType>, value: number): number {
 function trials(ctx: CanvasRenderingContext2D, spot: Spot, chart: Chart<ChartType>): void {
   ctx.globalAlpha = 0.35 * spot.strength;
   for (const value of spot.point.each) trial(ctx, spot.x, yPixel(chart, value), chart);
-  ctx.lineWidth = 1;
-  for (const y of spot.point.aside.map((value) => yPixel(chart, value))) {
-    if (edgeBeside(chart, y) !== 0) continue;
-    ctx.beginPath();
-    ctx.arc(spot.x, y, 2.5, 0, 2 * Math.PI);
-    ctx.stroke();
-  }
 }
 
 /** A dot, or an arrow at the edge of the chart that the trial lies beyond. */

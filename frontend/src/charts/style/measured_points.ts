@@ -11,8 +11,6 @@ export interface SweepPoint {
   readonly low: number | null;
   readonly high: number | null;
   readonly each: readonly number[];
-  /** Trials that are too far off to count. */
-  readonly aside: readonly number[];
   /** The smallest step that the load tool prints. */
   readonly step: number | null;
   readonly overload: boolean;
