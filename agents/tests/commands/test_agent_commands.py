@@ -131,7 +131,7 @@ def test_doctor_finds_a_plan_that_cannot_run_here(tmp_path: Path):
 
 
 # Of the new plan: trials, warm-ups and rests.
-PLANNED_S = 15 * 10 + 3 * 5 + 17 * 2
+PLANNED_S = 15 * 10 + 15 * 5 + 29 * 2
 
 
 def test_a_new_plan_checks_and_is_never_written_over(fake_wrk: str, tmp_path: Path):
@@ -142,13 +142,13 @@ def test_a_new_plan_checks_and_is_never_written_over(fake_wrk: str, tmp_path: Pa
     done = run_agent("plan", "check", path, "--tool-path", f"wrk={fake_wrk}", "--json")
     assert done.returncode == Exit.OK, done.stderr
     answer = json.loads(done.stdout)
-    assert (answer["trials_least"], answer["trials_most"], answer["warmups_least"]) == (15, 15, 3)
-    parts_s = PLANNED_S + 18 * AROUND_S + START_S + VERSION_S
+    assert (answer["trials_least"], answer["trials_most"], answer["warmups_least"]) == (15, 15, 15)
+    parts_s = PLANNED_S + 30 * AROUND_S + 5 * START_S + VERSION_S
     assert answer["seconds_least"] == pytest.approx(parts_s)
     assert answer["to_install"] == 0
-    assert (answer["tool"], len(answer["steps"])) == ("wrk", 18)
+    assert (answer["tool"], len(answer["steps"])) == ("wrk", 30)
     shown = run_agent("plan", "check", path, "--tool-path", f"wrk={fake_wrk}").stdout
-    assert "1 server x 1 workload x 3 load points x 5 repeats: 15 trials and 3 warm-ups" in shown
+    assert "1 server x 1 workload x 3 load points x 5 repeats: 15 trials and 15 warm-ups" in shown
     assert " 1  http.server · hello · 1 connection · warm-up" in shown
     assert answer["sha256"] in shown
 

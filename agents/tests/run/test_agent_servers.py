@@ -95,7 +95,9 @@ def test_a_server_that_already_runs_is_warmed_up_once_and_has_no_start(
     url = f'url = "{service.url}"'
     lines = [line for line in started.splitlines() if not line.startswith("start")]
     plan.write_text("\n".join(lines).replace('url = "http://127.0.0.1:{port}"', url))
-    assert run_plan(plan, service, fake_wrk).returncode == Exit.OK
+    done = run_plan(plan, service, fake_wrk)
+    assert done.returncode == Exit.OK
+    assert "estarting" not in done.stderr
     trials = only(service).envelope["trials"]
     assert [trial["warmup"] for trial in trials] == [True, False, False, False]
     assert {trial["load"]["start"] for trial in trials} == {None}

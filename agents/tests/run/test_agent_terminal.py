@@ -37,6 +37,8 @@ def test_progress_shows_an_error_as_it_is(kind: type, capsys: pytest.CaptureFixt
     with progress:
         progress.begin(step)
         progress.end(step, "it said [/x]\x1b", Glance())
+        progress.note("decided [/y]\x1b")
     shown = capsys.readouterr().err
     assert "[/red]" in shown
     assert "it said [/x]\ufffd" in shown
+    assert "decided [/y]\ufffd" in shown

@@ -14,7 +14,10 @@ PAUSE_FACTOR = 10
 
 
 def _find_restart(cell: CellInput) -> str | None:
-    """A start of the server between trials, where it was not started for each of them."""
+    """A start of the server between trials, where it was not started for each of them.
+
+    A plan that restarts servers before each repeat or trial gives each trial a start.
+    """
     starts = Counter(trial.server_start for trial in cell.trials if trial.server_start is not None)
     if len(starts) < 2 or max(starts.values()) == 1:
         return None
@@ -55,10 +58,11 @@ INTERRUPTION_RULES = (
         severity="warning",
         title="The server was started again between trials",
         explanation="The trials of a load point come from several starts of the server, although "
-        "it was not started for each trial: it had ended, or the run was resumed. Memory and "
-        "connections are laid out differently at each start, and some trials met a new process.",
-        remedy='Find out why the server ended, or set `restart = "each-trial"` in the plan, '
-        "which treats all trials alike.",
+        "it was not started for each of them: it had ended, the run was resumed, or the plan runs "
+        "one server at a time and never restarts. Memory and connections are laid out differently "
+        "at each start, and some trials met a new process.",
+        remedy='Find out why the server ended, or set `restart = "each-repeat"` in the plan, '
+        "which treats all repeats alike.",
         find=_find_restart,
     ),
     CellRule(

@@ -10,9 +10,10 @@ from loadsheet_agent.commands.output import put, put_json, say
 from loadsheet_agent.errors import ToolMissingError, UsageError
 from loadsheet_agent.exits import Exit
 from loadsheet_agent.host.locality import servers_are_here
-from loadsheet_agent.plan.expansion import choose_tool, expand, expand_most, planned_points
+from loadsheet_agent.plan.expansion import choose_tool, expand_most, planned_points
 from loadsheet_agent.plan.reading import read_plan
 from loadsheet_agent.run.installation import count_uninstalled, find_available
+from loadsheet_agent.run.restarts import expect_restarts
 from loadsheet_agent.run.summary import as_json, list_steps, summarise
 from loadsheet_agent.tools import FoundTool, check, tool_paths
 from loadsheet_agent.upload.secrets import redactor_for
@@ -56,9 +57,10 @@ def _check(arguments: Namespace) -> Exit:
     whole = read_plan(Path(arguments.file), is_short=arguments.short)
     servers_are_here(whole)
     available = find_available(whole)
-    plan = available.plan
-    seed = plan.seed or 0
-    steps, most = expand(plan, seed), expand_most(plan, seed)
+    seed = available.plan.seed or 0
+    expected = expect_restarts(available.plan, seed)
+    plan, steps = expected.plan, expected.steps
+    most = expand_most(plan, seed)
     check(plan.load.tool, planned_points(plan))
     try:
         tool: FoundTool | None = choose_tool(plan, tool_paths(arguments.tool_path, os.environ))
@@ -72,9 +74,11 @@ def _check(arguments: Namespace) -> Exit:
     to_install = count_uninstalled(available)
     if arguments.json:
         shown = redactor.value(as_json(plan, steps, most, tool))
-        put_json({"exit_code": 0, "sha256": plan.sha256, "to_install": to_install, **shown})
+        restarts = {"restart": plan.restart, "restarts_add_s": expected.added_s}
+        head = {"exit_code": 0, "sha256": plan.sha256, "to_install": to_install}
+        put_json({**head, **restarts, **shown})
         return Exit.OK
-    put(redactor.text(summarise(plan, steps, most, tool)))
+    put(redactor.text(summarise(plan, steps, most, tool, expected.expectation)))
     if to_install:
         put(f"A run first installs {to_install} of its programs, which takes extra time.")
     for line in list_steps(steps, SHOWN):

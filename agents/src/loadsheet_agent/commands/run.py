@@ -15,7 +15,7 @@ from loadsheet_agent.errors import PlanStoppedError, UsageError
 from loadsheet_agent.exits import Exit
 from loadsheet_agent.host.facts import HostFacts
 from loadsheet_agent.host.locality import servers_are_here
-from loadsheet_agent.plan.expansion import choose_tool, expand, expand_most
+from loadsheet_agent.plan.expansion import choose_tool, expand_most
 from loadsheet_agent.plan.plan import Plan
 from loadsheet_agent.plan.reading import read_plan
 from loadsheet_agent.run.allowed_targets import AllowedTargets, read_allowed_targets
@@ -23,6 +23,7 @@ from loadsheet_agent.run.installation import Installation, find_available, insta
 from loadsheet_agent.run.measurement import Measurement
 from loadsheet_agent.run.new_run import SEEDS, client_facts, new_record
 from loadsheet_agent.run.record import RunRecord
+from loadsheet_agent.run.restarts import expect_restarts
 from loadsheet_agent.run.resume import resume_run
 from loadsheet_agent.run.session import Session, join_session
 from loadsheet_agent.run.summary import summarise, trials_text
@@ -53,13 +54,14 @@ def run(arguments: Namespace) -> Exit:
     entry, record = _begin(arguments, plan, target, host, same_host=same_host)
     _note_skipped(record, installation)
     session = _join_session(arguments, target, record)
-    steps = expand(plan, record.seed)
-    say(record.redactor.text(summarise(plan, steps, expand_most(plan, record.seed), tool)))
+    expected = expect_restarts(plan, record.seed)
+    steps, most = expected.steps, expand_most(expected.plan, record.seed)
+    say(record.redactor.text(summarise(expected.plan, steps, most, tool, expected.expectation)))
     if target is not None:
         say(f"Results, live and afterwards: {target.url}/r/{entry.id}")
     progress = f"{{}} of {len(steps)} trials and warm-ups had finished"
     try:
-        Measurement(record, installation, entry, steps, say).run(target, session)
+        Measurement(record, installation, entry, expected, say).run(target, session)
     except KeyboardInterrupt:
         say(_outcome(record, f"Interrupted: {progress.format(len(record.trials))}"))
         form = " --short" if arguments.short else ""

@@ -6,7 +6,7 @@ And which load tool can carry it out.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from loadsheet_agent.errors import PlanError, UsageError
@@ -23,8 +23,9 @@ TRIALS_LIMIT = 5000  # what the service takes in one run
 def expand(plan: Plan, seed: int = 0) -> tuple[Step, ...]:
     """All trials in the order they run, warm-ups included; the fewest of an adaptive plan.
 
-    A warm-up precedes a server's first trial at each load point, and every trial when the
-    server is restarted for it, because a fresh process is cold again.
+    A warm-up precedes the first trial of each process of a server at each load point, because a
+    fresh process is cold again. Where `restart` is "auto", no server is restarted:
+    `run.restarts` says what to expect.
 
     Raises PlanError for more trials than a run may have.
     """
@@ -62,25 +63,49 @@ def _model(rate: float) -> Callable[[Step], Glance]:
 
 
 def _expand(plan: Plan, seed: int, glance: Callable[[Step], Glance]) -> tuple[Step, ...]:
-    steps: list[Step] = []
-    warm: set[tuple[object, ...]] = set()
-    running = _Running(plan)
+    expansion = _Expansion(plan)
 
     def take(step: Step) -> Glance:
-        if len(steps) >= TRIALS_LIMIT:
-            raise PlanError(
-                f"the plan makes more than {TRIALS_LIMIT} trials, warm-ups included; split it."
-            )
-        if running.starts(step):
-            warm.difference_update({key for key in warm if key[:3] == step.server.key})
-        if plan.warmup_s > 0 and step.warm_key not in warm:
-            steps.extend([step.warm_up(plan.warmup_s)] * plan.least_warmups)
-        warm.add(step.warm_key)
-        steps.append(step)
+        expansion.add(step)
         return glance(step)
 
     drive(plan, take, seed=seed)
-    return tuple(steps)
+    return tuple(expansion.steps)
+
+
+def expand_further(plan: Plan, repeats: Sequence[Step]) -> tuple[Step, ...]:
+    """Further repeats of a load point that was measured before, with the warm-ups they need."""
+    expansion = _Expansion(plan)
+    for step in repeats:
+        if step.repeat == repeats[0].repeat:
+            expansion.add(step)
+    before = len(expansion.steps)
+    for step in repeats:
+        expansion.add(step)
+    return tuple(expansion.steps[before:])
+
+
+class _Expansion:
+    """Trials in the order they run, each after the warm-ups that it needs."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.steps: list[Step] = []
+        self._plan = plan
+        self._warm: set[tuple[object, ...]] = set()
+        self._running = _Running(plan)
+
+    def add(self, step: Step) -> None:
+        """Raises PlanError for more trials than a run may have."""
+        if self._running.starts(step):
+            self._warm = {key for key in self._warm if key[:3] != step.server.key}
+        if self._plan.warmup_s > 0 and step.warm_key not in self._warm:
+            self.steps.extend([step.warm_up(self._plan.warmup_s)] * self._plan.least_warmups)
+        self._warm.add(step.warm_key)
+        self.steps.append(step)
+        if len(self.steps) > TRIALS_LIMIT:
+            raise PlanError(
+                f"the plan makes more than {TRIALS_LIMIT} trials, warm-ups included; split it."
+            )
 
 
 class _Running:
@@ -89,15 +114,26 @@ class _Running:
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self._keys: set[ServerKey] = set()
+        # Load points that the running process of each server gave a result for.
+        self._measured: dict[ServerKey, set[tuple[object, ...]]] = {}
         self._is_warming_up = False
 
     def starts(self, step: Step) -> bool:
         """Whether the server is started for the next step, which is carried out."""
         is_first, self._is_warming_up = not self._is_warming_up, step.is_warmup
         key = step.server.key
-        is_new = key not in self._keys or (self._plan.restart == "each-trial" and is_first)
+        is_new = key not in self._keys or self._is_restarted(step, is_first=is_first)
         self._keys = {key} if self._plan.is_one_alive else {*self._keys, key}
+        if is_new:
+            self._measured[key] = set()
+        if step.result_key is not None and not step.is_warmup:
+            self._measured[key].add(step.result_key)
         return is_new and step.server.start is not None
+
+    def _is_restarted(self, step: Step, *, is_first: bool) -> bool:
+        if self._plan.restart == "each-repeat":
+            return step.result_key in self._measured[step.server.key]
+        return self._plan.restart == "each-trial" and is_first
 
 
 def count_starts(plan: Plan, steps: Iterable[Step]) -> Counter[ServerKey]:

@@ -33,7 +33,7 @@ from loadsheet_agent.tools import TOOLS
 
 TOOL_CHOICES = ("auto", *TOOLS)
 ORDERS = ("interleaved", "randomised")
-RESTARTS = ("never", "each-trial")
+RESTARTS = ("auto", "never", "each-repeat", "each-trial")
 ON_DEATH = ("restart", "stop")
 ALIVE = ("auto", "one", "all")
 FORMS = ("full", "short")
@@ -266,7 +266,10 @@ class Plan:
         default=None,
     )
     restart: str = key(
-        Choice(RESTARTS), "Whether a server is started again for each trial.", default="never"
+        Choice(RESTARTS),
+        "When a server is started again: before each repeat, before each trial, or never. auto: "
+        "before each repeat, where that makes the run at most 10 % longer.",
+        default="auto",
     )
     on_server_death: str = key(
         Choice(ON_DEATH), "What to do when a server dies during a trial.", default="restart"

@@ -43,6 +43,12 @@ class Step:
         return (*self.server.key, self.workload.name, *point)
 
     @property
+    def result_key(self) -> tuple[object, ...] | None:
+        """The load point that its result belongs to; None for a trial of a search."""
+        point = (self.connections, self.rate_rps)
+        return None if self.phase == SEARCH else (*self.server.key, self.workload.name, *point)
+
+    @property
     def recorded_phase(self) -> str:
         """As the envelope has it: warmup, or the phase."""
         return WARMUP if self.is_warmup else self.phase

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from loadsheet_agent.addresses import is_loopback
 from loadsheet_agent.errors import AgentError
 from loadsheet_agent.install.installer import cache_folder
-from loadsheet_agent.plan.steps import Step
 from loadsheet_agent.run.installation import Installation
 from loadsheet_agent.run.live import Broadcast, Live, reports_end
 from loadsheet_agent.run.progress import Clock, choose_progress
 from loadsheet_agent.run.record import RunRecord
+from loadsheet_agent.run.restarts import Restarts
 from loadsheet_agent.run.runner import Runner
 from loadsheet_agent.run.session import Session
 from loadsheet_agent.run.timings import read_timings
@@ -26,20 +26,20 @@ from loadsheet_agent.upload.target import Target
 
 @dataclass
 class Measurement:
-    """`steps` are those of the whole plan; a resumed run does the rest of them."""
+    """`expected`: the steps of the whole plan; a resumed run does the rest of them."""
 
     record: RunRecord
     installation: Installation
     entry: Entry
-    steps: tuple[Step, ...]
+    expected: Restarts
     say: Callable[[str], None]
 
     def run(self, target: Target | None, session: Session | None) -> None:
         """Raises KeyboardInterrupt or PlanStoppedError with the finished trials in the spool."""
-        record = self.record
-        timings = read_timings(record.plan)
-        progress = choose_progress(self.steps[len(record.trials) :], timings)
-        record.trials_planned = len(self.steps)
+        record, steps = self.record, self.expected.steps
+        timings = read_timings(self.expected.plan)
+        progress = choose_progress(steps[len(record.trials) :], timings)
+        record.trials_planned = len(steps)
         live = Live() if target is None else self._broadcast(target, progress.clock)
         gather = (lambda _: None) if session is None else session.gather
         runner = Runner(record, self.entry, progress, self.installation, live, gather)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from loadsheet_agent.plan.expansion import count_starts
-from loadsheet_agent.plan.server_spec import ServerSpec
+from loadsheet_agent.plan.plan import Plan
+from loadsheet_agent.plan.server_spec import ServerKey, ServerSpec
 from loadsheet_agent.plan.steps import MEASURE, Step
 from loadsheet_agent.run.timings import Timings
 from loadsheet_agent.terminal import printable
@@ -25,7 +26,7 @@ class Clock:
     def __init__(self, steps: tuple[Step, ...], timings: Timings) -> None:
         self.count = len(steps)
         self.finished = 0
-        self._timings = timings
+        self.timings = timings
         self._ahead = Counter(map(_shape, steps))
         self._steps = {_shape(step): step for step in steps}
         self._starts = count_starts(timings.plan, steps)
@@ -42,7 +43,15 @@ class Clock:
     def extend(self, steps: Sequence[Step]) -> None:
         """More steps will follow than were planned."""
         self._extend(steps)
-        self._starts += count_starts(self._timings.plan, steps)
+        self._starts += count_starts(self.timings.plan, steps)
+        self._ahead_s = self._seconds_ahead()
+
+    def replan(self, plan: Plan, steps: Sequence[Step], starts: Mapping[ServerKey, int]) -> None:
+        """These steps follow instead of those that were planned, and start servers so often."""
+        self.timings.plan = plan
+        self.count = self.finished
+        self._ahead, self._starts = Counter(), Counter(starts)
+        self._extend(steps)
         self._ahead_s = self._seconds_ahead()
 
     def add_warmup(self, step: Step) -> None:
@@ -61,20 +70,20 @@ class Clock:
     def note_prepared(self) -> None:
         """All servers are prepared; the first step follows."""
         self._ended = time.monotonic()
-        self._timings.add_preparation(self._ended - self._began)
+        self.timings.add_preparation(self._ended - self._began)
         self._is_prepared = True
         self._ahead_s = self._seconds_ahead()
 
     def note_start(self, server: ServerSpec, seconds: float) -> None:
         """A server was started, which took so long with what was stopped before."""
-        self._timings.add_start(server, seconds)
+        self.timings.add_start(server, seconds)
         self._apart_s += seconds
         self._starts[server.key] = max(self._starts[server.key] - 1, 0)
         self._ahead_s = self._seconds_ahead()
 
     def note_rest(self, seconds: float) -> None:
         """A rest took so long."""
-        self._timings.add_rest(seconds)
+        self.timings.add_rest(seconds)
         self._apart_s += seconds
 
     def begin(self, step: Step) -> None:
@@ -87,7 +96,7 @@ class Clock:
     def end(self) -> None:
         load_s = self._load_seconds()
         if self._current is not None:
-            self._timings.add_load(self._current, load_s)
+            self.timings.add_load(self._current, load_s)
         self._ended, self._apart_s, self._current = time.monotonic(), 0.0, None
         self.finished += 1
         self._ahead_s = self._seconds_ahead()
@@ -104,7 +113,7 @@ class Clock:
         """None while nothing like one of the remaining trials was measured."""
         if self._ahead_s is None:
             return None
-        current = self._current and self._timings.load_s(self._current)
+        current = self._current and self.timings.load_s(self._current)
         return self._ahead_s + max((current or 0.0) - self._load_seconds(), 0.0)
 
     def left(self) -> str:
@@ -132,19 +141,19 @@ class Clock:
 
     def _seconds_ahead(self) -> float | None:
         """Preparation, loads, rests and starts that are still to come."""
-        total = 0.0 if self._is_prepared else self._timings.preparation_s()
+        total = 0.0 if self._is_prepared else self.timings.preparation_s()
         for shape, count in (+self._ahead).items():
             step = self._steps[shape]
-            load_s = self._timings.load_s(step)
+            load_s = self.timings.load_s(step)
             if load_s is None:
                 return None
-            times = count * (self._warmups_each() if step.is_warmup else 1.0)
-            total += times * (load_s + self._timings.rest_s())
+            times = count * (self.warmups_each() if step.is_warmup else 1.0)
+            total += times * (load_s + self.timings.rest_s())
         return total + sum(
-            count * self._timings.start_s(self._servers[key]) for key, count in self._starts.items()
+            count * self.timings.start_s(self._servers[key]) for key, count in self._starts.items()
         )
 
-    def _warmups_each(self) -> float:
+    def warmups_each(self) -> float:
         """Warm-ups for each that was planned."""
         return self._warmups / max(self._warmups - self._more_warmups, 1) or 1.0
 
@@ -222,6 +231,11 @@ class Progress:
     def tick(self) -> None:
         return
 
+    def note(self, sentence: str) -> None:
+        """Show what the agent decides between two steps."""
+        sys.stderr.write(printable(sentence) + "\n")
+        sys.stderr.flush()
+
     def end(self, step: Step, error: str | None, glance: Glance) -> None:
         took = self.clock.step_seconds()
         self.clock.end()
@@ -269,6 +283,9 @@ class LiveProgress(Progress):
         if now >= self._next_tick:
             self._next_tick = now + 0.25
             self._draw()
+
+    def note(self, sentence: str) -> None:
+        self._bar.console.print(printable(sentence), markup=False, highlight=False)
 
     def end(self, step: Step, error: str | None, glance: Glance) -> None:
         self.clock.end()

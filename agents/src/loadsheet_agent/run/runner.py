@@ -9,6 +9,7 @@ from typing import Any
 
 from loadsheet_agent.errors import PlanStoppedError, ServerStartError
 from loadsheet_agent.host.clock import utc_now
+from loadsheet_agent.plan.expansion import expand_further
 from loadsheet_agent.plan.schedule import drive
 from loadsheet_agent.plan.server_spec import ServerKey, ServerSpec
 from loadsheet_agent.plan.steps import Step
@@ -20,6 +21,7 @@ from loadsheet_agent.run.live import Live
 from loadsheet_agent.run.probe import Answer
 from loadsheet_agent.run.progress import Progress
 from loadsheet_agent.run.record import RunRecord, Trial, glance_of, step_key
+from loadsheet_agent.run.restarts import settle_restarts
 from loadsheet_agent.run.resting import rest
 from loadsheet_agent.run.rules import SkipRule, StopRules
 from loadsheet_agent.run.sampling import Sampler
@@ -57,6 +59,8 @@ class Runner:
         self._skipping = SkipRule(record)
         self._done = {step_key(trial): glance_of(trial) for trial in record.trials}
         self._warm: set[tuple[object, ...]] = set()
+        # Load points that a process gave a result for, each with the number of its start.
+        self._measured: set[tuple[object, ...]] = set()
         self._servers: Mapping[ServerKey, ManagedServer] = {}
         self._is_first = True
         # Seconds for stopping servers, which are part of the start that follows.
@@ -100,23 +104,50 @@ class Runner:
             return NOTHING_SEEN
         self._rules.check_before_trial()
         server = self._servers[step.server.key]
-        self._stop_others(server)
+        self._stop_before(step, server)
         self._warm_up(step, server)
         trial = self._carry_out(step, server)
+        self._measured.add((server.start, step.result_key))
         self._rules.check_after_trial(trial, server.spec.label)
         self._note_failures(server, trial)
         return glance_of(trial)
 
-    def _stop_others(self, server: ManagedServer) -> None:
+    def _stop_before(self, step: Step, server: ManagedServer) -> None:
         """Stop what the plan does not want to run during the trial."""
+        is_restarted = server.program.is_running and self._is_restarted(step, server)
         began = time.monotonic()
-        if self._plan.restart == "each-trial":
+        if is_restarted:
             server.program.stop()
         if self._plan.is_one_alive:
             for other in self._servers.values():
                 if other is not server:
                     other.program.stop()
         self._stopping_s = time.monotonic() - began
+
+    def _is_restarted(self, step: Step, server: ManagedServer) -> bool:
+        """Whether the trial gets a new process of a server that runs."""
+        if self._plan.restart == "each-trial":
+            return True
+        is_again = step.result_key is not None and (server.start, step.result_key) in self._measured
+        if is_again and self._plan.restart == "auto":
+            self._settle_restarts(step)
+        return is_again and self._plan.restart == "each-repeat"
+
+    def _settle_restarts(self, step: Step) -> None:
+        """Decide by what this run has measured; `step` is the first that a restart is about."""
+        clock = self._progress.clock
+        restarts = settle_restarts(
+            self._plan, self._record.seed, clock.timings, clock.warmups_each()
+        )
+        self._plan = restarts.plan
+        servers = {key for key in self._servers if not self._skipping.is_skipped(key)}
+        following, starts = restarts.left_from(step, servers)
+        if following:
+            clock.replan(self._plan, following, starts)
+            self._record.trials_planned = len(self._record.trials) + len(following)
+        if restarts.sentence is not None:
+            self._record.add_event("restarts", restarts.sentence)
+            self._progress.note(self._record.redactor.text(restarts.sentence))
 
     def _warm_up(self, step: Step, server: ManagedServer) -> None:
         if not self._needs_warmup(step, server):
@@ -291,8 +322,9 @@ class Runner:
             return NOTHING_SEEN  # an output of another shape, which the service reads
 
     def _note_more(self, steps: tuple[Step, ...]) -> None:
-        self._record.trials_planned += len(steps)
-        self._progress.clock.extend([step for step in steps if step.key not in self._done])
+        further = expand_further(self._plan, steps)
+        self._record.trials_planned += len(further)
+        self._progress.clock.extend([step for step in further if step.key not in self._done])
 
     def _note_rate(
         self, server: ServerSpec, workload: WorkloadSpec, rate: float | None, confirmed: bool

@@ -14,9 +14,16 @@ from loadsheet_agent.tools import FoundTool
 
 
 def summarise(
-    plan: Plan, steps: tuple[Step, ...], most: tuple[Step, ...], tool: FoundTool | None
+    plan: Plan,
+    steps: tuple[Step, ...],
+    most: tuple[Step, ...],
+    tool: FoundTool | None,
+    restarts: str | None = None,
 ) -> str:
-    """`steps`: the fewest trials the plan takes; `most`: the most."""
+    """`steps`: the fewest trials the plan takes; `most`: the most.
+
+    `restarts`: a sentence about restarts between repeats.
+    """
     points = {(step.connections, step.rate_rps) for step in steps}
     shape = [_count(len(plan.servers), "server"), _count(len(plan.workloads), "workload")]
     if plan.max_rate is None:
@@ -25,7 +32,7 @@ def summarise(
         shape[-1] = f"{first_repeats(plan)} to {plan.adaptive.most_repeats} repeats"
     trials = f"{_trials(steps, most)}{_with_tool(tool)}"
     head = f"{' x '.join(shape)}: {trials}, {_time(plan, steps, most)}."
-    return "\n".join([head, *_notes(plan)])
+    return "\n".join([head, *_notes(plan), *([restarts] if restarts else [])])
 
 
 def list_steps(steps: tuple[Step, ...], most: int) -> list[str]:

@@ -115,18 +115,24 @@ class Timings:
             return len(self.plan.servers) * VERSION_S + len(self.plan.services) * SERVICE_S
         return seconds
 
-    def total_s(self, steps: Sequence[Step]) -> float | None:
-        """Seconds of a whole run; None if the load of one of its steps is unknown."""
-        loads = [self.load_s(step) for step in steps]
-        seconds = [load for load in loads if load is not None]
-        if len(seconds) < len(loads):
-            return None
+    def total_s(self, steps: Sequence[Step], warmups_each: float = 1.0) -> float | None:
+        """Seconds of a whole run; None if the load of one of its steps is unknown.
+
+        `warmups_each`: warm-ups for each that is planned.
+        """
+        seconds, loads = 0.0, 0.0
+        for step in steps:
+            load_s = self.load_s(step)
+            if load_s is None:
+                return None
+            times = warmups_each if step.is_warmup else 1.0
+            seconds, loads = seconds + times * load_s, loads + times
         starts = count_starts(self.plan, steps)
         started = {step.server.key: self.start_s(step.server) for step in steps}
         return (
             self.preparation_s()
-            + sum(seconds)
-            + max(len(steps) - 1, 0) * self.rest_s()
+            + seconds
+            + max(loads - 1, 0) * self.rest_s()
             + sum(count * started[key] for key, count in starts.items())
         )
 
