@@ -86,18 +86,24 @@ def _see(
         return None
     if run is not None and alert.last_run_id == run.pk:
         return None
-    is_suspicion = alert.state == AlertState.UNCONFIRMED
-    if is_suspicion and not _is_of_same_place(alert, sighting):
+    if alert.state != AlertState.UNCONFIRMED:
+        _renew(alert, sighting, run)
+        return None
+    if not _is_of_same_place(alert, sighting):
         # Another load point than before: the suspicion begins again.
         alert.delete()
         _open(rule, sighting, run)
         return None
-    if is_suspicion and run is None and timezone.now() - alert.seen_at < CONFIRMED_AFTER:
+    if run is None and timezone.now() - alert.seen_at < CONFIRMED_AFTER:
         return None
+    _renew(alert, sighting, run)
+    return _set_state(alert, AlertState.NEW) if sighting.is_sure else None
+
+
+def _renew(alert: Alert, sighting: Sighting, run: Run | None) -> None:
     alert.text, alert.data, alert.last_run = sighting.text, _data(sighting), run
     alert.recovered_run = None
     alert.save(update_fields=["text", "data", "last_run", "recovered_run"])
-    return _set_state(alert, AlertState.NEW) if is_suspicion and sighting.is_sure else None
 
 
 def _open(rule: AlertRule, sighting: Sighting, run: Run | None) -> None:

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 from backend.alerts.models import OPEN_STATES, Alert, AlertRule, AlertState
@@ -53,9 +54,12 @@ def memories_of(rule: AlertRule) -> Mapping[str, Memory]:
 
 
 def _memory(alerts: list[Any]) -> Memory:
-    begun = next((each for each in alerts if each.state in OPEN_STATES), None)
-    accepted = [each.first_at for each in alerts if each.state == AlertState.NOT_A_REGRESSION]
-    fixed = [each for each in alerts if each.state == AlertState.FIXED]
+    by_state: dict[str, list[Any]] = defaultdict(list)
+    for each in alerts:
+        by_state[each.state].append(each)
+    begun = next(chain.from_iterable(by_state[state] for state in OPEN_STATES), None)
+    accepted = [each.first_at for each in by_state[AlertState.NOT_A_REGRESSION]]
+    fixed = by_state[AlertState.FIXED]
     return Memory(
         begun=None if begun is None else begun.first_at,
         since=max(accepted, default=None),

@@ -58,6 +58,12 @@ class _Question:
     together: Case
     alone: Case
 
+    @property
+    def last_good(self) -> Run | None:
+        """The newest run of the baseline."""
+        earlier = self.watched.earlier
+        return next((each for each in earlier if self.memory.is_baseline(each)), None)
+
 
 def judge_regressions(
     query: CompareQuery,
@@ -78,22 +84,10 @@ def judge_regressions(
     ]
     if not questions:
         return
-    relevant = questions[0].watched.candidate.demands.relevant
-    hosts = {n.host_id: n for each in questions for n in each.watched.history.gathered.noises}
-    together, alone = (
-        judge_cases(cases, list(hosts.values()), relevant, len(cases))[0]
-        for cases in (
-            [each.together for each in questions],
-            [each.alone for each in questions],
-        )
-    )
-    by_case = {id(each.case): each for each in (*together, *alone)}
     rows: dict[str, list[_Row]] = {}
-    for each in questions:
-        row = _Row(each, by_case[id(each.together)], by_case[id(each.alone)])
-        rows.setdefault(each.subject, []).append(row)
-    for subject, own in rows.items():
-        yield _sighting(subject, own)
+    for row in _rows(questions):
+        rows.setdefault(row.question.subject, []).append(row)
+    yield from (_sighting(subject, own) for subject, own in rows.items())
 
 
 def _watched(query: CompareQuery, run: Run, runs: SeriesRuns) -> Iterator[_Watched]:
@@ -217,6 +211,18 @@ class _Row:
         return is_near and (bad is None or not ratio.low <= bad <= ratio.high)
 
 
+def _rows(questions: Sequence[_Question]) -> Iterator[_Row]:
+    """The questions with their answers; all intervals of a run hold together."""
+    relevant = questions[0].watched.candidate.demands.relevant
+    of_hosts = {n.host_id: n for each in questions for n in each.watched.history.gathered.noises}
+    noises, count = list(of_hosts.values()), len(questions)
+    together, _ = judge_cases([each.together for each in questions], noises, relevant, count)
+    alone, _ = judge_cases([each.alone for each in questions], noises, relevant, count)
+    by_case = {id(each.case): each for each in (*together, *alone)}
+    for each in questions:
+        yield _Row(each, by_case[id(each.together)], by_case[id(each.alone)])
+
+
 def _change(judged: Judged, ratio: float) -> float:
     """How far a ratio is a change for the worse, on the log scale."""
     value = log(ratio)
@@ -232,9 +238,7 @@ def _is_worse(judged: Judged) -> bool:
 
 def _sighting(subject: str, rows: Sequence[_Row]) -> Sighting:
     worse = [row for row in rows if row.is_worse]
-    watched, memory = rows[0].question.watched, rows[0].question.memory
-    good = [each for each in watched.earlier if memory.is_baseline(each)]
-    before = good[0] if good else None
+    before = rows[0].question.last_good
     if not worse:
         is_back = all(row.is_back for row in rows)
         return Sighting(subject, False if is_back else None, before=before)
@@ -246,7 +250,7 @@ def _sighting(subject: str, rows: Sequence[_Row]) -> Sighting:
         is_sure=bool(sized),
         text=_text(row, len(worse) - 1),
         data=_data(row),
-        places=frozenset(place for each in worse if (place := each.place) is not None),
+        places=frozenset(filter(None, (each.place for each in worse))),
         before=before,
     )
 

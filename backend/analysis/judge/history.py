@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from math import exp
 from statistics import fmean
 from uuid import UUID
@@ -76,23 +77,23 @@ class History:
         self, x: Value, metric: Metric, runs: Collection[UUID] | None = None
     ) -> Sample | None:
         """The comparable trials at a load, of all versions together; None where there are none."""
-        samples = [
-            sample
-            for sweep, point in self.points(x)
-            if (sample := comparable_sample(self.gathered, sweep, point, metric.id)) is not None
-        ]
-        keys = None if runs is None else {run.int for run in runs}
-        observations = tuple(
-            each
-            for sample in samples
-            for each in sample.observations
-            if keys is None or each.run in keys
-        )
+        samples = self._comparable(x, metric)
+        trials: Iterable[Observation] = chain.from_iterable(each.observations for each in samples)
+        if runs is not None:
+            keys = {run.int for run in runs}
+            trials = (each for each in trials if each.run in keys)
+        observations = tuple(trials)
         if not observations:
             return None
-        step = max(sample.step for sample in samples)
-        has_two_modes = any(sample.has_two_modes for sample in samples)
-        return Sample(observations, step=step, has_two_modes=has_two_modes)
+        return Sample(
+            observations,
+            step=max(sample.step for sample in samples),
+            has_two_modes=any(sample.has_two_modes for sample in samples),
+        )
+
+    def _comparable(self, x: Value, metric: Metric) -> list[Sample]:
+        at = (comparable_sample(self.gathered, *each, metric.id) for each in self.points(x))
+        return [sample for sample in at if sample is not None]
 
     def _run_order(self) -> Callable[[Hashable], int]:
         """The place of a run in time, by the key that its trials name it by."""
