@@ -9,6 +9,9 @@ Trials at different positions differ by more than trials at one position: anothe
 build, another start of the server. A change must exceed both kinds of noise. Because its place is
 searched for, the test is stricter by the number of possible places (Bonferroni). And the changes
 must explain the series better than a slow drift does (see `drift`).
+
+A position that something disturbed is no new level: a level has at least three positions, of which
+four in five are nearer to it than to the level beside it.
 """
 
 from collections.abc import Sequence
@@ -18,16 +21,21 @@ from math import exp, inf, log, log1p, sqrt
 from statistics import fmean, median
 
 from backend.stats.comparison import USUAL, Rule, against_baseline
-from backend.stats.drift import exceed_drift
+from backend.stats.drift import exceed_drift, least_distance
 from backend.stats.ratio import Ratio
 from backend.stats.replicates import CONFIDENCE, Observation, Sample
 from backend.stats.student import t_quantile
 
-LEAST_POSITIONS = 5
 # At most one change for every third position: the others show the noise.
 POSITIONS_FOR_A_CHANGE = 3
+# A level has as many positions, and at most this share of them is nearer to the level beside it.
+LEAST_OF_LEVEL = 3
+MOST_ASTRAY = 0.2
+LEAST_POSITIONS = 2 * LEAST_OF_LEVEL
 # Positions that share more than this of their noise show a drift, and no levels.
 MOST_CORRELATION = 0.9
+# Of changes as large as a negative answer names, this share is found.
+ODDS_OF_FINDING = 0.8
 # The median of |N(0, 1)|.
 _MEDIAN_OF_NORMAL = 0.6745
 
@@ -57,7 +65,7 @@ class _Series:
 
 
 def find_changes(positions: Sequence[Sequence[float]], rule: Rule = USUAL) -> list[Change]:
-    """The changes that are significant and relevant, in order; none below 5 positions.
+    """The changes that are significant and relevant, in order; none below 6 positions.
 
     `positions`: the trial values of each; empty positions are skipped. Where any value is 0 or
     less there is no ratio, so the list is empty.
@@ -70,6 +78,21 @@ def find_changes(positions: Sequence[Sequence[float]], rule: Rule = USUAL) -> li
     series = _Series(trials, means, _floor(trials), rule)
     changes = _kept(series, _candidates(series))
     return [replace(change, index=indexes[change.index]) for change in changes]
+
+
+def least_change(positions: Sequence[Sequence[float]], rule: Rule = USUAL) -> float | None:
+    """The share by which the level in the middle of a series without a change would have had to
+    change, so that four of five such changes are found; None where nothing could be found."""
+    trials = tuple(tuple(each) for each in positions if each)
+    count = len(trials)
+    if count < LEAST_POSITIONS or min(min(each) for each in trials) <= 0:
+        return None
+    means = tuple(fmean(map(log, each)) for each in trials)
+    noise = _measure_noise(_Series(trials, means, _floor(trials), rule), [range(count)])
+    error = sqrt(noise.of_mean(count // 2) + noise.of_mean(count - count // 2))
+    by_place = t_quantile(1 - (1 - CONFIDENCE) / 2 / (count - 1), noise.freedom)
+    distance = max(by_place, least_distance(count)) + t_quantile(ODDS_OF_FINDING, noise.freedom)
+    return max(exp(distance * error) - 1, rule.relevant)
 
 
 def _floor(trials: Sequence[Sequence[float]]) -> float:
@@ -133,7 +156,22 @@ def _tested(series: _Series, starts: Sequence[int]) -> list[tuple[float, Change 
     bounds = [0, *starts, len(series.means)]
     segments = [range(low, high) for low, high in pairwise(bounds)]
     noise = _measure_noise(series, segments)
-    return [_test(series, before, after, noise) for before, after in pairwise(segments)]
+    tested = []
+    for before, after in pairwise(segments):
+        distance, change = _test(series, before, after, noise)
+        tested.append((distance, change if _are_levels(series, before, after) else None))
+    return tested
+
+
+def _are_levels(series: _Series, before: range, after: range) -> bool:
+    """Whether both last, and are not made of single positions that were disturbed."""
+    means = [fmean(series.means[at] for at in segment) for segment in (before, after)]
+    middle = fmean(means)
+    for segment, mean in zip((before, after), means, strict=True):
+        astray = sum((series.means[at] > middle) != (mean > middle) for at in segment)
+        if len(segment) < LEAST_OF_LEVEL or astray > MOST_ASTRAY * len(segment):
+            return False
+    return True
 
 
 @dataclass(frozen=True, slots=True)

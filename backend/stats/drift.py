@@ -9,7 +9,7 @@ taken most of it out.
 
 from collections.abc import Sequence
 from itertools import pairwise
-from math import inf, log, sqrt
+from math import exp, inf, log, sqrt
 from statistics import fmean
 
 # What −2 × the log likelihood must gain by each step, beside the log of the number of positions:
@@ -32,6 +32,15 @@ def exceed_drift(means: Sequence[float], starts: Sequence[int], weakest: int) ->
     if not others or gain_of_weakest <= least:
         return gain_of_weakest > least
     return _misfit(distances, []) - with_all > least * len(starts)
+
+
+def least_distance(count: int) -> float:
+    """How many standard errors a single step must be, so that it exceeds a drift.
+
+    Of positions that share no noise: −2 × the log likelihood gains count × log(1 + t² ÷ degrees).
+    """
+    least = LEAST_GAIN + log(count)
+    return sqrt((exp(least / count) - 1) * (count - 2))
 
 
 def _misfit(means: Sequence[float], starts: Sequence[int]) -> float:

@@ -2,13 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from math import exp, log, log1p
+from math import exp, log
 from statistics import fmean
 
 from backend.analysis import figures
 from backend.analysis.compare.advice import PART_THE_MODES, as_sentence
-from backend.analysis.compare.headline import factor_text, ratio_text
+from backend.analysis.compare.headline import ratio_text
 from backend.analysis.compare.reasons import Harm, Reason
 from backend.analysis.grouping.grouping import TrendAxis as Axis
 from backend.analysis.grouping.measures import trial_values
@@ -16,7 +15,8 @@ from backend.analysis.grouping.points import Point
 from backend.analysis.grouping.sweep import Sweep, join_series
 from backend.analysis.query.metrics import Metric
 from backend.analysis.query.units import figure_text, load_number
-from backend.stats.changes import LEAST_POSITIONS, Change, find_changes
+from backend.noise.sentences import share_text
+from backend.stats.changes import LEAST_POSITIONS, Change, find_changes, least_change
 from backend.stats.comparison import Rule
 from backend.stats.thresholds import percent
 
@@ -119,10 +119,11 @@ def trend_headline(
     relevant: float,
     is_one_run: bool = False,
 ) -> str:
-    """The sentence above the trend: its largest change, else the largest step that the chart shows.
+    """The sentence above the trend: its largest change, else that none was found, and which could
+    have been.
 
-    `relevant`: the share above which a step is named although it is not a change. `is_one_run`:
-    whether all was measured in one run.
+    `relevant`: the share below which a change does not matter. `is_one_run`: whether all was
+    measured in one run.
     """
     if changes:
         largest = max(changes, key=_size)
@@ -132,11 +133,9 @@ def trend_headline(
         return f"{largest.text}{rest}{check}"
     if (text := _no_trend_text(tracks, metric=metric, axis=axis)) is not None:
         return text
-    step = _largest_step(tracks, metric=metric, relevant=relevant)
     by_length = sorted(tracks, key=lambda track: -track.known)
-    return (
-        f"{step}{join_series([_unchanged_text(each, _name(metric), axis) for each in by_length])}"
-    )
+    rule = Rule(metric.better, relevant)
+    return join_series([_unchanged_text(each, _name(metric), axis, rule) for each in by_length])
 
 
 def _no_trend_text(tracks: Sequence[Track], *, metric: Metric, axis: Axis) -> str | None:
@@ -154,14 +153,18 @@ def _no_trend_text(tracks: Sequence[Track], *, metric: Metric, axis: Axis) -> st
     return f"No trend yet: {most.label} was measured {_WITH[axis]} {place} only, {figure}"
 
 
-def _unchanged_text(track: Track, name: str, axis: Axis) -> str:
-    """That no change was found in a series, or that none could be found."""
+def _unchanged_text(track: Track, name: str, axis: Axis, rule: Rule) -> str:
+    """That no change was found in a series, and which could have been; or that none could be."""
     many = _MANY[axis]
     if track.known < LEAST_POSITIONS:
         return (
             f"{track.label}: too few {many} to find a change ({track.known} of {LEAST_POSITIONS})"
         )
-    return f"{track.label}: no lasting change of {name} found over {track.known} {many}"
+    least = least_change([trials for _, trials in track.values], rule)
+    size = "" if least is None else f" of {share_text(least)} or more"
+    first = next(x for x, trials in track.values if trials)
+    place = first if isinstance(first, str) else load_number(float(first))
+    return f"{track.label}: no lasting change of {name}{size} since {place} ({track.known} {many})"
 
 
 def trend_doubts(
@@ -181,30 +184,6 @@ def trend_doubts(
     many = _MANY[axis]
     remedy = f"Measure at least {LEAST_POSITIONS} {many}."
     return [Reason(f"there are too few {many} to find lasting changes", remedy, Harm.HIDES)]
-
-
-def _largest_step(tracks: Sequence[Track], *, metric: Metric, relevant: float) -> str:
-    """`nginx 1.3 to 1.4: throughput 0.86×, 12,000 requests/s before, 10,300 requests/s since. `
-
-    Between neighbours, by the geometric means of their trials; empty if all differ by less
-    than `relevant`. The newest position alone cannot be a lasting change, but it is drawn.
-    """
-    steps = [
-        (track.label, before, after)
-        for track in tracks
-        for before, after in pairwise(_levels(track))
-        if abs(log(after[1] / before[1])) > log1p(relevant)
-    ]
-    if not steps:
-        return ""
-    label, (old, before), (new, after) = max(
-        steps, key=lambda step: abs(log(step[2][1] / step[1][1]))
-    )
-    places = " to ".join(x if isinstance(x, str) else load_number(float(x)) for x in (old, new))
-    levels = (figure_text(value, metric.unit) for value in (before, after))
-    return "{} {}: {} {}, {} before, {} since. ".format(
-        label, places, _name(metric), f"{factor_text(after / before)}×", *levels
-    )
 
 
 def _levels(track: Track) -> list[tuple[str | float, float]]:
