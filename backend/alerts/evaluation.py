@@ -24,7 +24,7 @@ from backend.alerts.thresholds import judge_error_rates, judge_hosts
 from backend.analysis.loading.selection import NotVisible, select
 from backend.analysis.query.compare_query import CompareQuery, QueryError
 from backend.runs.models import Run
-from backend.runs.tables.happening import happened_at, happened_at_of
+from backend.runs.tables.happening import happened_at, happened_at_of, newest_first
 
 # Older runs say less about today's level.
 HISTORY = 10
@@ -85,7 +85,7 @@ def _runs_of(query: CompareQuery, run: Run) -> QuerySet[Any]:
     selection = select(query, [run.workspace_id])
     own = selection.cells().filter(run=OuterRef("pk"), trial_count__gt=0)
     rows: QuerySet[Any] = selection.chosen_runs().filter(Exists(own), is_open=False)
-    return rows.order_by("-happened_at", "-pk")
+    return newest_first(rows)
 
 
 def _is_overtaken(runs: QuerySet[Any], run: Run) -> bool:
