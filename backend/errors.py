@@ -11,6 +11,7 @@ LoadsheetError
 │   ├── Conflict              it contradicts what is stored: UploadConflict, RunElsewhere …
 │   ├── TooLarge              it has more bytes than are accepted
 │   ├── Unprocessable         it was read, and cannot be used: PartsDiffer, CannotClean
+│   ├── TooEarly              it names a time that has not come; `wait_s` says how long
 │   └── TooMany               too often, or too much at the same time; `wait_s` says how long
 ├── Away                      something that Loadsheet needs cannot be used now, but later can
 │   └── …                     StorageAway, StorageFull, Busy, BusyDrawing
@@ -65,6 +66,14 @@ class TooLarge(Refused):
 
 class Unprocessable(Refused):
     """It was read, and cannot be used."""
+
+
+class TooEarly(Refused):
+    """It names a time that has not come yet. It is accepted after `wait_s` seconds."""
+
+    def __init__(self, sentence: str, *, wait_s: int) -> None:
+        super().__init__(sentence)
+        self.wait_s = wait_s
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ from backend.errors import (
     InvalidInput,
     LoadsheetError,
     NotFound,
+    TooEarly,
     TooLarge,
     TooMany,
     Unprocessable,
@@ -98,6 +99,10 @@ _TOMORROW = (
 _MORE_MEMBERS = (
     "Remove members or revoke invitations that are no longer needed, or ask the operator of this "
     "service for more (WORKSPACE_MAX_MEMBERS)."
+)
+_SET_THE_CLOCK = (
+    "Nothing was stored. Set the clock of the machine that measured, or send it again after the "
+    "time Retry-After gives."
 )
 _OTHER_FIGURES = "The page, its JSON and its CSV have the same numbers."
 _FORM = "Go back, correct the form and send it again."
@@ -167,6 +172,13 @@ ANSWERS: dict[type[Exception], Answer] = {
     TooLarge: Answer(413, "Too large", "Compress it or split it."),
     Unprocessable: Answer(422, "Cannot be used", "Nothing was stored."),
     TooMany: Answer(429, "Too many requests", WAIT_HINT),
+    # Agents send an upload with this status again, and keep it until then.
+    TooEarly: Answer(
+        425,
+        "Time in the future",
+        _SET_THE_CLOCK,
+        page_hint="Nothing was saved. Correct the time, or send it again when that time has come.",
+    ),
     TooManyAnswers: Answer(429, "Too many large answers", WAIT_HINT),
     TooManyComparisons: Answer(429, "Too many comparisons", WAIT_HINT),
     # Who asks
@@ -306,7 +318,7 @@ ANSWERS: dict[type[Exception], Answer] = {
 
 def seconds_to_wait(error: LoadsheetError, answer: Answer) -> int | None:
     """When the same request may succeed; None where waiting does not help."""
-    return error.wait_s if isinstance(error, TooMany) else answer.retry_after_s
+    return error.wait_s if isinstance(error, TooEarly | TooMany) else answer.retry_after_s
 
 
 def headers_of(error: LoadsheetError, answer: Answer) -> dict[str, str]:

@@ -19,6 +19,7 @@ from backend.alerts.thresholds import judge_error_rates, judge_hosts
 from backend.analysis.loading.selection import NotVisible, select
 from backend.analysis.query.compare_query import CompareQuery, QueryError
 from backend.runs.models import Run
+from backend.runs.tables.happening import newest_first
 
 
 def judge_run(run: Run) -> None:
@@ -70,7 +71,7 @@ def _runs_of(query: CompareQuery, run: Run) -> SeriesRuns:
     cells = selection.cells().filter(trial_count__gt=0)
     own = Exists(cells.filter(run=OuterRef("pk")))
     rows: QuerySet[Any] = selection.chosen_runs().filter(own, is_open=False)
-    return SeriesRuns(rows.order_by("-happened_at", "-pk"), cells)
+    return SeriesRuns(newest_first(rows), cells)
 
 
 def _threshold(rule: AlertRule) -> float:

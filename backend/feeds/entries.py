@@ -92,6 +92,7 @@ def _of_alert(alert: Alert) -> Entry:
 
 
 def _newest(runs: QuerySet[Run]) -> list[Run]:
+    """The last that were received: a feed tells what came, whenever it was measured."""
     rows = runs.filter(is_open=False).select_related("workspace", "server_host")
     return list(rows.defer("plan", "facts").order_by("-recorded_at", "-pk")[:ENTRIES])
 

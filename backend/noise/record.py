@@ -19,6 +19,7 @@ from backend.noise.estimate import (
 from backend.noise.models import HostNoise, SelfComparison
 from backend.runs.database.bulk import insert_rows
 from backend.runs.models import Cell, FormerName, Host, Run, Trial
+from backend.runs.tables.happening import happened_at, newest_first
 from backend.stats.thresholds import HIGH_ERROR_RATE, LEAST_TRIALS
 
 # A machine changes: older runs and comparisons say less of it, and reading more takes longer.
@@ -134,7 +135,7 @@ def _run_means(host: Host) -> Iterator[RunMean]:
     Where the server's host is unknown, the client's host stands for it.
     """
     on_host = Q(server_host=host) | Q(server_host=None, client_host=host)
-    runs = Run.objects.filter(on_host, is_open=False).order_by("-recorded_at", "pk")
+    runs = newest_first(Run.objects.filter(on_host, is_open=False))
     newest = list(runs.values_list("pk", flat=True)[:NEWEST_RUNS])
     rows = (
         _counted_trials()
@@ -192,7 +193,7 @@ def _self_comparisons(runs: Sequence[Run]) -> Iterator[SelfComparison]:
                 trials_a=len(side_a.logs),
                 trials_b=len(side_b.logs),
                 start_group=group,
-                measured_at=run.started_at or run.recorded_at,
+                measured_at=happened_at(run),
             )
 
 

@@ -187,6 +187,7 @@ class Run(models.Model):
     with_trash: models.Manager[Run] = models.Manager()
 
     class Meta:
+        # Of lists of arrivals; what is newest is asked by happening.newest_first.
         ordering = ["-recorded_at"]
         indexes = RUN_INDEXES
 

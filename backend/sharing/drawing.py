@@ -120,7 +120,12 @@ def _scene(reading: Reading) -> dict[str, Any]:
 
 def _newest(figures: Figures) -> str:
     """The date of the newest run shown, as the image states it."""
-    dates = [run.started_at for run in figures.runs if run.started_at is not None]
+    # Both are texts of one form. Figures that are shared may lack the second.
+    dates = [
+        min(run.started_at, run.recorded_at or run.started_at)
+        for run in figures.runs
+        if run.started_at is not None
+    ]
     return f"newest run of {max(dates)[:10]}" if dates else ""
 
 

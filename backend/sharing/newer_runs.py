@@ -92,9 +92,10 @@ def _count(result_set: ResultSet, newest: _Newest) -> int | None:
 
 
 class _Newest:
-    """The newest runs of a workspace, at most MOST, and which of them match a query.
+    """The runs that a workspace received last, at most MOST, and which of them match a query.
 
-    Those since any later time are among them.
+    Those since any later time are among them. By receipt, not by measuring: a run that came after a
+    result set was made is not in it, whenever it was measured.
     """
 
     def __init__(self, workspace_id: uuid.UUID, since: datetime) -> None:

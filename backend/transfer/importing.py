@@ -26,7 +26,9 @@ from backend.ingest.models import SmallContent
 from backend.ingest.quota.stored_sums import recount
 from backend.ingest.removing.collector import LOCK_KEY, remove_unnamed_later
 from backend.runs.database.bulk import copy_rows
+from backend.runs.models import Run
 from backend.runs.recording.totals import totals_at_the_end
+from backend.runs.tables.happening import lies_ahead
 from backend.sharing.models import ResultSet
 from backend.storage import StorageAway, storage
 from backend.transfer.archive import kept_artefacts
@@ -152,6 +154,7 @@ def _decoded(table: Table, file: Path, target: Target, named: frozenset[UUID]) -
             row = decode(table, encoded, target)
             move_references(row, target, named)
             _check_result_set(row, target)
+            _check_time(row)
         # Also what JSON of another form raises where it is read.
         except (RowRefused, ValueError, TypeError, KeyError, AttributeError) as wrong:
             raise ImportRefused(f"{place}: {str(wrong)[:300]}") from None
@@ -189,6 +192,19 @@ def _check_result_set(row: Any, target: Target) -> None:
     if hashlib.sha256(row.snapshot).hexdigest() != row.sha256:
         raise RowRefused("the frozen document does not have its SHA-256: it was changed")
     read_figures(row.frozen_snapshot()["figures"])
+
+
+def _check_time(row: Any) -> None:
+    """No run was recorded in the future: it would pass for the newest one until then.
+
+    When it began may lie there, as an upload said it before that was refused: it counts as begun
+    when it was recorded.
+    """
+    if isinstance(row, Run) and lies_ahead(row.recorded_at):
+        raise RowRefused(
+            f"recorded_at is {row.recorded_at:%Y-%m-%d %H:%M} UTC, which lies in the future; set "
+            "the clock of this service, or import the archive later"
+        )
 
 
 def _insert_contents(file: Path, target: Target) -> dict[str, int]:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from agent_fakes import TOKEN, FakeService
+from agent_fakes import TOKEN, FakeService, run_agent
 
 from loadsheet_agent.errors import UsageError
 from loadsheet_agent.exits import Exit
@@ -110,6 +110,38 @@ def test_what_a_person_must_change_is_held_in_the_spool(
     assert service.posts == 1
     (note,) = spool.notes()
     assert (note.id, note.state, note.attempts) == (entry.id, "waiting", 1)
+
+
+def too_early(wait_s: int) -> tuple[int, dict[str, str], dict[str, str]]:
+    return 425, {"Retry-After": str(wait_s)}, {"title": "Time in the future", "detail": "In 2099."}
+
+
+def test_a_time_that_comes_within_the_hour_is_waited_for(service: FakeService, spool: Spool):
+    service.script = [too_early(900)]
+    sleeper = Sleeper()
+    delivery = uploader(service.url, sleeper).deliver(waiting_entry(spool))
+    assert delivery.exit_code is Exit.OK
+    assert sleeper.slept[0] == 900
+
+
+def test_a_time_far_in_the_future_waits_in_the_spool_and_holds_up_no_other(
+    service: FakeService, spool: Spool
+):
+    service.script = [too_early(7200)]
+    sleeper = Sleeper()
+    entry = waiting_entry(spool)
+    delivery = uploader(service.url, sleeper).deliver(entry)
+    assert (delivery.exit_code, delivery.holds_others) == (Exit.SPOOLED, False)
+    assert "Time in the future In 2099." in (delivery.detail or "")
+    assert (sleeper.slept, service.posts) == ([], 1)
+    (note,) = spool.notes()
+    assert (note.id, note.state) == (entry.id, "waiting")
+    service.script = [too_early(7200)]
+    waiting_entry(spool)
+    done = run_agent("spool", "retry", "--spool", spool.root, *service.flags)
+    assert done.returncode == Exit.SPOOLED
+    assert len(service.uploads) == 1
+    assert [note.id for note in spool.notes()] == [entry.id]
 
 
 def test_every_listed_status_has_its_verdict():

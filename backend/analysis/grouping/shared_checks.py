@@ -8,6 +8,7 @@ from backend.analysis.grouping.points import Point
 from backend.analysis.grouping.sweep import Sweep
 from backend.analysis.query.field import ordered
 from backend.runs.checks import ComparedPoint, Round, at_ceiling, check_comparison
+from backend.runs.tables.happening import happened_at
 
 
 def check_sweeps(sweeps: Sequence[Sweep]) -> dict[str, list[Point]]:
@@ -73,7 +74,7 @@ def _backlog(configuration: Mapping[str, object]) -> str | None:
 
 def _span(point: Point) -> tuple[datetime, datetime] | None:
     """When the first and the last run of a point began, of those that tell it."""
-    starts = [cell.run.started_at for cell in point.cells if cell.run.started_at is not None]
+    starts = [happened_at(cell.run) for cell in point.cells if cell.run.started_at is not None]
     return (min(starts), max(starts)) if starts else None
 
 

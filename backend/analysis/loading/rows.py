@@ -38,6 +38,7 @@ from backend.runs.database.read_router import reading_connection
 from backend.runs.measured.evidence import response_bytes
 from backend.runs.measured.measured import attempts, throughput_origin
 from backend.runs.models import Cell, Trial
+from backend.runs.tables.happening import happened_at, newest_first
 
 MAX_RUNS = 100
 MAX_CELLS = 5_000
@@ -82,7 +83,7 @@ _RUN = ("pk", "workspace_id", "started_at", "recorded_at", "same_host", "is_open
 
 
 def _runs(selection: Selection) -> tuple[dict[uuid.UUID, LoadedRun], list[str]]:
-    rows = selection.chosen_runs().order_by("-recorded_at", "pk")
+    rows = newest_first(selection.chosen_runs())
     if not selection.query.run_ids and (selection.is_narrowed or selection.load):
         rows = rows.filter(Exists(selection.cells().filter(run=OuterRef("pk"))))
     columns = (*_RUN, as_text("labels"), _governor("client"), _governor("server"))
@@ -151,7 +152,7 @@ def _cells(selection: Selection, runs: Mapping[uuid.UUID, LoadedRun]) -> list[Lo
         if series_id in selection.series
     ]
     # By integers, the order of UUIDs: comparing these takes a call each.
-    return sorted(cells, key=lambda cell: (cell.run.recorded_at, cell.id.int))
+    return sorted(cells, key=lambda cell: (happened_at(cell.run), cell.id.int))
 
 
 # The threads are those that the agent asked for.

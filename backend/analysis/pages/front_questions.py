@@ -30,6 +30,7 @@ from backend.analysis.query.field import number_text
 from backend.runs.database.bulk import among
 from backend.runs.database.read_router import repeatable_read
 from backend.runs.models import Cell, Run, Trial
+from backend.runs.tables.happening import happened_at
 from backend.stats.thresholds import LEAST_LOADS
 
 ALL = (
@@ -222,7 +223,7 @@ def _of_pair(pair: VersionPair, left_out: Sequence[str]) -> Question:
 
 def _date_of(run_id: UUID) -> str:
     run = Run.objects.only("started_at", "recorded_at").get(pk=run_id)
-    return f"{run.started_at or run.recorded_at:%Y-%m-%d}"
+    return f"{happened_at(run):%Y-%m-%d}"
 
 
 def _why_no_versions(measured: WorkspaceCells) -> str:

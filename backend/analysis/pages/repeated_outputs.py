@@ -14,6 +14,7 @@ from django.db.models.functions import RowNumber
 from backend.runs.checks import Finding
 from backend.runs.database.read_router import reading_connection
 from backend.runs.models import Trial
+from backend.runs.tables.happening import happened_at_of
 
 _NAME = ("cell__series_id", "cell__connections", "cell__rate_rps")
 _SERVER = ("cell__series__server__name", "cell__series__server__version")
@@ -33,7 +34,7 @@ Name = tuple[uuid.UUID, int | None, float | None]
 
 
 class _Place(NamedTuple):
-    """Where a trial stands, in the order in which the workspace recorded its trials."""
+    """Where a trial stands, in the order in which the trials were measured."""
 
     pk: str
     run_id: uuid.UUID
@@ -107,7 +108,7 @@ def _with_same_output(workspace_id: uuid.UUID, **own: uuid.UUID) -> dict[bytes, 
 def _first_two(trials: QuerySet[Trial]) -> list[tuple[_Place, Name, bytes, int]]:
     """The first two trials of each output and name, with how many have both."""
     equal = [F("output_sha256"), *map(F, _NAME)]
-    order = ("run__recorded_at", "ordinal")
+    order = (happened_at_of("run__"), F("ordinal"))
     rows = trials.annotate(
         at=Window(RowNumber(), partition_by=equal, order_by=order),
         count=Window(Count("*"), partition_by=equal),

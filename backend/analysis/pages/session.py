@@ -11,9 +11,10 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from backend.runs.measured.host_facts import client_offset_s
+from backend.runs.measured.host_facts import offset_left_s
 from backend.runs.measured.measured import attempts
 from backend.runs.models import Run, Trial, TrialTimeline
+from backend.runs.tables.happening import happened_at_of
 from backend.stats import Histogram
 
 
@@ -71,11 +72,11 @@ class MeasuredSession:
 def describe_session(workspace_id: UUID, name: str) -> MeasuredSession | None:
     """None if no run of such a session has come."""
     rows = Run.objects.filter(workspace=workspace_id, session__name=name)
-    runs = tuple(rows.select_related("client_host").order_by("started_at", "pk"))
+    runs = tuple(rows.select_related("client_host").order_by(happened_at_of(), "pk"))
     if not runs:
         return None
     parts = max(int(run.session.get("parts") or len(runs)) for run in runs)
-    offsets = {run.pk: client_offset_s(run) for run in runs}
+    offsets = {run.pk: offset_left_s(run) for run in runs}
     hosts = {run.pk: _host_name(run) for run in runs}
     trials = tuple(
         _put_together(trials, offsets, hosts, parts) for trials in _trials_by_ordinal(runs)

@@ -19,6 +19,7 @@ from backend.analysis.query.field import UNKNOWN, natural
 from backend.analysis.query.records import settings_of
 from backend.analysis.query.units import load_number
 from backend.runs.models import Cell, Host, Server
+from backend.runs.tables.happening import happened_at_of
 
 # The fields of a comparison, as a link has them.
 Query = Mapping[str, str | tuple[str, ...]]
@@ -209,6 +210,7 @@ def _rows(workspace_id: UUID) -> list[_Row]:
     # Once for each server, not for each of its load points.
     servers = Server.objects.filter(workspace=workspace_id).values_list("pk", "configuration")
     settings = {pk: settings_of(configuration) for pk, configuration in servers}
+    happened_at = happened_at_of("run__")
     cells = Cell.of_kept_runs.filter(run__workspace=workspace_id, trial_count__gt=0)
     load_points = cells.values_list(
         "series",
@@ -217,11 +219,15 @@ def _rows(workspace_id: UUID) -> list[_Row]:
         *("series__server_host", "series__client_host", "series__tool", "series__loop"),
         *("connections", "rate_rps"),
     ).annotate(
-        runs=ArrayAgg("run", order_by=("-run__recorded_at", "run")),
-        newest=Max("run__recorded_at"),
+        runs=ArrayAgg("run", order_by=(happened_at.desc(), "run")),
+        newest=Max(happened_at),
         has_distribution=BoolOr(~Q(percentiles_us={})),
     )
-    ordered = load_points.order_by("series", "connections", "rate_rps")
+    # By names: no id decides which of equals comes first.
+    ordered = load_points.order_by(
+        *("series__server__name", "series__workload__name", "series__tool", "series__loop"),
+        *("connections", "rate_rps", "series"),
+    )
     return [_Row._make((*row[:4], settings[row[4]], *row[5:])) for row in ordered]
 
 

@@ -10,6 +10,7 @@ from operator import attrgetter
 from typing import Literal, Protocol
 
 from backend.analysis.query.records import LoadedCell, LoadedSeries
+from backend.runs.tables.happening import happened_at
 
 Value = str | int | float | None
 # What a field belongs to: where it is filtered, and where its values are read.
@@ -186,8 +187,7 @@ def number_text(value: float) -> str:
 
 def run_time_text(run: OfRun) -> str:
     """When a run happened, as it appears on an axis."""
-    when = run.started_at or run.recorded_at
-    return f"{when:%Y-%m-%d %H:%M:%S}"
+    return f"{happened_at(run):%Y-%m-%d %H:%M:%S}"
 
 
 def run_labels_text(run: OfRun) -> str | None:

@@ -15,6 +15,7 @@ from backend.api.protocol.parameters import names_of_arrays
 from backend.api.protocol.schema import operation
 from backend.links import trial_link
 from backend.runs.models import Trial
+from backend.runs.tables.happening import happened_at_of
 
 MAX_CELLS = 100
 MAX_TRIALS = 500
@@ -71,7 +72,8 @@ class PointTrials(APIView):
             cell__in=_cells(request), run__workspace__in=workspaces, warmup=False
         )
         needed = ("run__started_at", "started_at", "throughput_rps", "percentiles_us", "error_rate")
-        ordered = rows.select_related("run").only(*needed).order_by("run__started_at", "ordinal")
+        in_order = rows.order_by(happened_at_of("run__"), "ordinal")
+        ordered = in_order.select_related("run").only(*needed)
         return {"trials": or_not_found(list(ordered[:MAX_TRIALS]))}
 
 

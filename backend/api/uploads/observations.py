@@ -1,5 +1,7 @@
 """POST /api/v1/runs/<id>/observations: what was seen on the server host of a run."""
 
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
@@ -25,6 +27,7 @@ from backend.ingest.quota.stored_sums import add_later
 from backend.noise.record import refresh_noise
 from backend.runs.models import Observation, Run
 from backend.runs.recording.observations import Sample, observe
+from backend.runs.tables.happening import refuse_future
 from backend.untrusted.limits import OBSERVATION_BYTES
 
 MAX_SAMPLES = 20_000
@@ -93,7 +96,7 @@ class Observations(APIView):
 
     @operation(
         "observation_create",
-        (401, 403, 404, 409, 415, 507),
+        (401, 403, 404, 409, 415, 425, 507),
         body=ObservationSerializer,
         answer=OpenApiResponse(KeptSerializer, "Kept, and added to the trials that it covers"),
         status=201,
@@ -121,8 +124,15 @@ def _require_run(actor: Token | User, run_id: UUID) -> None:
     or_not_found(run_progress(run_id, workspace_ids=own))
 
 
+def _refuse_future_samples(samples: Sequence[Mapping[str, Any]]) -> None:
+    if samples:
+        latest = datetime.fromtimestamp(max(sample["at_s"] for sample in samples), UTC)
+        refuse_future("samples: the latest at_s", latest)
+
+
 def _observe(token: Token, run_id: UUID, fields: dict[str, Any]) -> Observation:
     read_host(fields["host"], "server")
+    _refuse_future_samples(fields["samples"])
     with transaction.atomic():
         had_host = Run.with_trash.filter(pk=run_id, server_host__isnull=False).exists()
         is_new = not Observation.objects.filter(pk=fields["id"]).exists()

@@ -31,6 +31,7 @@ from backend.errors import NotFound
 from backend.formats import TOOLS
 from backend.ingest.artefacts.parts import Whole
 from backend.ingest.envelope.envelope import Envelope, read_envelope
+from backend.ingest.envelope.envelope_times import refuse_future_times
 from backend.ingest.listing.listed_uploads import Which
 from backend.ingest.models import State, Upload
 from backend.ingest.preview.dry_records import DryTrial
@@ -139,7 +140,7 @@ class UploadList(APIView):
 
     @operation(
         "upload_create",
-        (401, 403, 404, 409, 415, 422, 424, 507),
+        (401, 403, 404, 409, 415, 422, 424, 425, 507),
         body={"multipart/form-data": UploadForm},
         answer={
             202: UploadSerializer,
@@ -232,7 +233,7 @@ class UploadPreview(APIView):
 
     @operation(
         "upload_preview",
-        (401, 403, 404, 415),
+        (401, 403, 404, 415, 425),
         body={"multipart/form-data": UploadForm},
         answer=DryRunSerializer,
     )
@@ -242,6 +243,7 @@ class UploadPreview(APIView):
         throttle.require(PREVIEWS, throttle.payer_of(viewer_name(request)))
         raw = _json_field(request, "envelope")
         envelope = Envelope() if raw is None else read_envelope(raw)
+        refuse_future_times(envelope)
         files = dry_run(_files(request), envelope, _tool(request), owner=viewer_name(request))
         return {"files": files}
 

@@ -15,6 +15,7 @@ from msgspec import Meta, Struct
 
 from backend.ingest.envelope.envelope_checks import check_labels, check_maps, check_trials
 from backend.ingest.envelope.envelope_errors import EnvelopeError, error_of
+from backend.ingest.envelope.envelope_times import by_service_clock
 from backend.runs.tables.server_texts import SERVER_TEXTS
 from backend.untrusted import limits
 
@@ -242,7 +243,8 @@ def given_members(section: Section | None) -> dict[str, Any]:
 
 
 def read_envelope(value: object) -> Envelope:
-    """Check a decoded envelope; raises EnvelopeError with the first thing that is wrong."""
+    """A decoded envelope, its times by the service's clock; raises EnvelopeError with the first
+    thing that is wrong."""
     if not isinstance(value, dict):
         raise EnvelopeError("the envelope", value, "an object")
     if value.get("schema") != SCHEMA:
@@ -251,7 +253,7 @@ def read_envelope(value: object) -> Envelope:
     check_labels(envelope)
     check_trials(envelope)
     check_maps(envelope)
-    return envelope
+    return by_service_clock(envelope)
 
 
 def read_host(value: object, role: str) -> dict[str, Any]:

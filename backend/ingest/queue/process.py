@@ -9,7 +9,7 @@ from django.db import transaction
 
 from backend import log_context
 from backend.formats.archive_facts import NO_FACTS, ArchiveFacts
-from backend.ingest.envelope.envelope import given_members
+from backend.ingest.envelope.envelope import Envelope, given_members
 from backend.ingest.models import Artefact, State, Upload
 from backend.ingest.queue import queue
 from backend.ingest.reading.reading import envelope_of, read_upload
@@ -78,12 +78,13 @@ def run_input_of(upload: Upload, archive: ArchiveFacts = NO_FACTS) -> RunInput:
         agent=given_members(envelope.agent),
         server_tails={name: tail for name, tail in run.get("server_tails", {}).items() if tail},
         **{"notes": archive.notes, **{name: run[name] for name in RUN_MEMBERS if name in run}},
-        **_members_as_sent(upload, archive),
+        **_members_as_sent(upload, envelope, archive),
     )
 
 
-def _members_as_sent(upload: Upload, archive: ArchiveFacts) -> dict[str, Any]:
-    """The members that are stored as they came, including what this version does not know.
+def _members_as_sent(upload: Upload, envelope: Envelope, archive: ArchiveFacts) -> dict[str, Any]:
+    """The members that are stored as they came, including what this version does not know; the
+    times of events by the service's clock.
 
     What the archive contradicts itself in or lacks follows the events, as the agent's importer
     sends it.
@@ -91,7 +92,12 @@ def _members_as_sent(upload: Upload, archive: ArchiveFacts) -> dict[str, Any]:
     run = (upload.envelope or {}).get("run") or {}
     members = {name: run[name] for name in RUN_MEMBERS_AS_SENT if run.get(name)}
     remarks = [{"kind": "import", "text": text} for text in archive.remarks]
-    return {**members, "events": [*members.get("events", ()), *remarks]}
+    read = (envelope.run and envelope.run.events) or []
+    events = [
+        {**sent, "at": event.at.isoformat().replace("+00:00", "Z")} if event.at else sent
+        for sent, event in zip(members.get("events", ()), read, strict=True)
+    ]
+    return {**members, "events": [*events, *remarks]}
 
 
 def mark_trashed(upload: Upload, trials: Sequence[Trial]) -> None:

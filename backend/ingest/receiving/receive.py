@@ -12,11 +12,12 @@ from django.db import IntegrityError, transaction
 
 from backend.accounts.models import Token
 from backend.accounts.tokens.tokens import NEW_HINT, TokenRefused
-from backend.errors import Conflict
+from backend.errors import Conflict, TooEarly
 from backend.ingest.artefacts.part_refusals import PartsDiffer, PartsMissing
 from backend.ingest.artefacts.parts import Whole, forget, put_together
 from backend.ingest.envelope.envelope import Envelope, read_envelope
 from backend.ingest.envelope.envelope_errors import EnvelopeError
+from backend.ingest.envelope.envelope_times import refuse_future_times
 from backend.ingest.models import Artefact, Upload
 from backend.ingest.quota.quota import explain_refusal, refuse_closed
 from backend.ingest.receiving.content_hash import all_hashes, content_hash, keyed
@@ -98,13 +99,14 @@ def receive(
     answered again.
 
     `wholes` came in parts before, under the id of the upload. Raises JsonRefused, EnvelopeError,
-    UploadTooLarge, NotFound, TokenRefused, UploadConflict, PartsMissing, PartsDiffer, CannotClean,
-    Busy, OwnerBusy, and what `explain_refusal` raises.
+    UploadTooLarge, TooEarly, NotFound, TokenRefused, UploadConflict, PartsMissing, PartsDiffer,
+    CannotClean, Busy, OwnerBusy, and what `explain_refusal` raises.
     """
     check_sizes(files, wholes)
     sent = {} if raw_envelope is None else raw_envelope
     cleaned = _clean(sent, _payer(sender.user_id, sender.workspace_id))
     envelope = read_envelope(cleaned) if sent else Envelope()
+    _refuse_future(envelope)
     arrived = arrived_files([*files, *wholes])
     check_references(envelope, [file.name for file in arrived], has_parts=bool(wholes))
     beginnings, is_from_page = beginnings_of(files), sender.is_person and not wholes
@@ -131,18 +133,27 @@ def _receive_once(upload: Upload, arrived: Sequence[Arrived], *, is_clean: bool)
     """Receive an upload whose sender may have lost the answer: it sends again after its parts were
     deleted, or while the first request still uses them."""
     has_parts = any(isinstance(file.content, Whole) for file in arrived)
-    if has_parts and _is_received(upload):
+    if has_parts and _is_received(upload.pk):
         return _answer_again(upload)
     try:
         return _commit(upload, arrived, is_clean=is_clean)
     except (PartsMissing, PartsDiffer):
-        if _is_received(upload):
+        if _is_received(upload.pk):
             return _answer_again(upload)
         raise
 
 
-def _is_received(upload: Upload) -> bool:
-    return Upload.objects.filter(pk=upload.pk).exists()
+def _refuse_future(envelope: Envelope) -> None:
+    """Raises TooEarly; not for an upload that is stored and sent again."""
+    try:
+        refuse_future_times(envelope)
+    except TooEarly:
+        if envelope.upload_id is None or not _is_received(envelope.upload_id):
+            raise
+
+
+def _is_received(upload_id: UUID) -> bool:
+    return Upload.objects.filter(pk=upload_id).exists()
 
 
 def _payer(user_id: UUID | None, workspace_id: UUID) -> Hashable:
@@ -181,7 +192,7 @@ def _commit(upload: Upload, arrived: Sequence[Arrived], *, is_clean: bool) -> Re
         return Receipt(upload, is_new=True)
     _take_back(stored)
     upload.content_sha256 = sent_hash
-    if not _is_received(upload):
+    if not _is_received(upload.pk):
         files_bytes = sum(file.size_bytes for file in stored)
         explain_refusal(upload.workspace_id, upload.envelope_bytes + files_bytes)
     return _answer_again(upload)

@@ -26,6 +26,7 @@ from backend.runs.recording.corrections import (
 )
 from backend.runs.registry.registry import MODELS, current_name, identity_fields, lock_names
 from backend.runs.registry.shown import remove_unused_series
+from backend.runs.tables.happening import lies_ahead
 from backend.runs.tables.names import (
     MAX_CORRECTIONS,
     MAX_LABELS,
@@ -36,7 +37,7 @@ from backend.runs.tables.names import (
 )
 
 # So that no time computed from it, such as the end of the run, is out of range.
-_FIRST_YEAR, _LAST_YEAR = 1970, 2100
+_FIRST_YEAR = 1970
 _FIELDS_OF_RUN_ALONE = (Field.STARTED_AT, Field.LABELS, Field.NOTES)
 _KINDS = {
     Field.WORKLOAD: FormerName.Kind.WORKLOAD,
@@ -259,9 +260,10 @@ def _clean_optional(field: Field, value: Any) -> str | None:
 
 def _clean_time(field: Field, value: Any) -> str | None:
     is_time = isinstance(value, datetime)
-    if is_time and not _FIRST_YEAR <= value.year <= _LAST_YEAR:
+    if is_time and (value.year < _FIRST_YEAR or lies_ahead(value)):
         raise CorrectionRefused(
-            field, f"{field}: got {value.year}, expected a year of {_FIRST_YEAR} to {_LAST_YEAR}."
+            field,
+            f"{field}: got {value:%Y-%m-%d %H:%M}, expected a time from {_FIRST_YEAR} until now.",
         )
     if value is None or is_time:
         return as_text(value)

@@ -6,7 +6,7 @@ Runs and load points are counted, not trials: counting a million trials takes a 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 from uuid import UUID
@@ -19,9 +19,8 @@ from django.db.models import (
     Q,
     QuerySet,
     Value,
-    Window,
 )
-from django.db.models.functions import Coalesce, Lower, RowNumber
+from django.db.models.functions import Coalesce, Lower
 from django.db.models.lookups import Exact, GreaterThan
 
 from backend.accounts.models import Workspace
@@ -30,17 +29,19 @@ from backend.runs.database.cursors import Page, beyond, pack_cursor, read_cursor
 from backend.runs.database.json_bytes import json_bytes
 from backend.runs.models import Cell, Host, Run, Server, Workload
 from backend.runs.registry.shown import shown_rows
+from backend.runs.tables.happening import happened_at_of
 
 # At most this many related rows are listed, the newest first.
 MAX_RELATED = 100
 # Of the configurations or headers on one page of names, beside one for each name.
 MOST_TEXT_BYTES = 4 << 20
-_WHEN = Coalesce("run__started_at", "run__recorded_at")
-# Of the server or workload ids given, by name. Counted by series and run first, from an index
-# alone: to sort every load point for its run takes six times as long.
-_BY_NAME = """
-    SELECT named.name, count(DISTINCT run.id), sum(cells)::bigint,
-        max(coalesce(run.started_at, run.recorded_at))
+_NEVER = datetime.min.replace(tzinfo=UTC)
+_WHEN = happened_at_of("run__")
+# Of the server or workload ids given, by name and by id. Counted by series and run first, from an
+# index alone: to sort every load point for its run takes six times as long.
+_MEASURED = """
+    SELECT named.name, named.id, count(DISTINCT run.id), sum(cells)::bigint,
+        max(least(coalesce(run.started_at, run.recorded_at), run.recorded_at))
     FROM runs_{kind} named
     JOIN runs_series series ON series.{kind}_id = named.id
     CROSS JOIN LATERAL (
@@ -49,7 +50,7 @@ _BY_NAME = """
     ) counted
     JOIN runs_run run ON run.id = counted.run_id AND run.trashed_at IS NULL
     WHERE named.id = ANY(%s)
-    GROUP BY named.name
+    GROUP BY GROUPING SETS ((named.name), (named.id))
 """
 
 
@@ -64,7 +65,8 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A server, host or workload in a list. `others` are rows with the same name, the newest."""
+    """A server, host or workload in a list. `others` are rows with the same name, those that
+    were measured last."""
 
     id: UUID
     name: str
@@ -82,17 +84,16 @@ class ListPage(Page[Listed]):
 
 def server_page(workspace_ids: Iterable[UUID], *, after: str = "", limit: int = 50) -> ListPage:
     """Servers by name: one entry for all versions and configurations of a name."""
-    return _named_page(Server, "server", list(workspace_ids), after=after, limit=limit)
+    return _named_page(Server, list(workspace_ids), after=after, limit=limit)
 
 
 def workload_page(workspace_ids: Iterable[UUID], *, after: str = "", limit: int = 50) -> ListPage:
     """Workloads by name: one entry for all of a name."""
-    return _named_page(Workload, "workload", list(workspace_ids), after=after, limit=limit)
+    return _named_page(Workload, list(workspace_ids), after=after, limit=limit)
 
 
 def _named_page(
     model: type[Server | Workload],
-    kind: str,
     workspace_ids: Sequence[UUID],
     *,
     after: str,
@@ -103,13 +104,11 @@ def _named_page(
     total = names.count()
     following = list(names.filter(_is_named_after(after))[: limit + 1])
     page = following[:limit]
-    same = rows.filter(name__in=page).order_by("-created_at", "pk")
-    ids = tuple(same.values_list("pk", flat=True))
+    same = rows.filter(name__in=page)
     by_name: dict[str, list[Any]] = defaultdict(list)
-    for row in same.filter(pk__in=some_of_each(same)):
+    for row in last_measured(same, workspace_ids):
         by_name[row.name].append(row)
-    versions = Workspace.objects.filter(pk__in=workspace_ids).values_list("pk", "data_version")
-    tallies = _tallies_by_name(kind, ids, tuple(versions.order_by("pk")))
+    tallies = _measured_of(same, workspace_ids).by_name
     listed = (
         Listed(same[0].pk, name, tallies.get(name, Tally()), same[0], tuple(same))
         for name, same in ((name, by_name[name]) for name in page)
@@ -117,17 +116,32 @@ def _named_page(
     return ListPage(tuple(listed), page[-1] if len(following) > limit else None, total)
 
 
-def some_of_each(same: QuerySet[Any]) -> list[UUID]:
-    """Of each name the newest rows, at most MAX_RELATED, as long as there is room for their texts:
-    one upload may bring a thousand configurations of one name, each of 20 KB.
+def last_measured(same: QuerySet[Any], workspace_ids: Sequence[UUID]) -> list[Any]:
+    """Of each name the servers or workloads that were measured last, at most MAX_RELATED, as long
+    as there is room for their texts: one upload may bring a thousand configurations of one name,
+    each of 20 KB. Those that were measured last come first.
     """
+    last = _measured_of(same, workspace_ids).last_by_id
+    names = same.order_by("pk").values_list("pk", "name")
+    newest = sorted(names, key=lambda row: (last.get(row[0], _NEVER), row[0]), reverse=True)
+    ids_by_name: dict[str, list[UUID]] = defaultdict(list)
+    for id_, name in newest:
+        ids_by_name[name].append(id_)
+    places = {
+        id_: place for ids in ids_by_name.values() for place, id_ in enumerate(ids[:MAX_RELATED])
+    }
+    rows = {row.pk: row for row in same.filter(pk__in=_with_room(same, places))}
+    return [rows[id_] for id_, _ in newest if id_ in rows]
+
+
+def _with_room(same: QuerySet[Any], places: Mapping[UUID, int]) -> list[UUID]:
+    """Of these rows the first of each name, and of the others as many as there is room for."""
     size = json_bytes("configuration" if same.model is Server else "headers")
-    place = Window(RowNumber(), partition_by=F("name"), order_by=[F("created_at").desc(), F("pk")])
-    ranked = same.annotate(place=place, size=size).filter(place__lte=MAX_RELATED)
+    sizes = same.filter(pk__in=list(places)).order_by().annotate(size=size)
     chosen, room = [], MOST_TEXT_BYTES
-    for id_, place_of_row, bytes_ in ranked.order_by("place").values_list("pk", "place", "size"):
+    for id_, bytes_ in sorted(sizes.values_list("pk", "size"), key=lambda row: places[row[0]]):
         room -= bytes_
-        if place_of_row == 1 or room >= 0:
+        if places[id_] == 0 or room >= 0:
             chosen.append(id_)
     return chosen
 
@@ -139,14 +153,32 @@ def _is_named_after(name: str) -> Q:
     return Q(is_behind) | Q(Exact(Lower("name"), folded), name__gt=name)
 
 
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """How often servers or workloads of each name were measured, and when each of them last."""
+
+    by_name: Mapping[str, Tally]
+    last_by_id: Mapping[UUID, datetime]
+
+
+def _measured_of(same: QuerySet[Any], workspace_ids: Sequence[UUID]) -> _Measured:
+    ids = tuple(same.order_by("pk").values_list("pk", flat=True))
+    versions = Workspace.objects.filter(pk__in=workspace_ids).values_list("pk", "data_version")
+    return _read_measured(str(same.model._meta.model_name), ids, tuple(versions.order_by("pk")))
+
+
 @lru_cache(maxsize=128)
-def _tallies_by_name(
+def _read_measured(
     kind: str, ids: tuple[UUID, ...], _versions: tuple[tuple[UUID, int], ...]
-) -> Mapping[str, Tally]:
+) -> _Measured:
     """Kept until the data version of a workspace changes: a million trials take 50 ms."""
     with connection.cursor() as cursor:
-        cursor.execute(_BY_NAME.format(kind=kind), [list(ids)])
-        return {name: Tally(runs, cells, last) for name, runs, cells, last in cursor.fetchall()}
+        cursor.execute(_MEASURED.format(kind=kind), [list(ids)])
+        rows = cursor.fetchall()
+    return _Measured(
+        {name: Tally(*tally) for name, id_, *tally in rows if id_ is None},
+        {id_: last for _, id_, *_, last in rows if id_ is not None},
+    )
 
 
 def host_page(workspace_ids: Iterable[UUID], *, after: str = "", limit: int = 50) -> ListPage:
@@ -180,9 +212,8 @@ def host_tallies(ids: Sequence[UUID]) -> Mapping[UUID, Tally]:
     """By host: the runs it took part in, as server or as client."""
     tallies: dict[UUID, Tally] = defaultdict(Tally)
     runs = Run.objects.filter(Q(server_host__in=ids) | Q(client_host__in=ids))
-    when = Coalesce("started_at", "recorded_at")
     pairs = runs.values_list("server_host", "client_host").order_by()
-    rows = pairs.annotate(count=Count("pk"), last=Max(when))
+    rows = pairs.annotate(count=Count("pk"), last=Max(happened_at_of()))
     for server, client, count, last in rows:
         for host in {server, client} & set(ids):
             tally = tallies[host]

@@ -79,7 +79,10 @@ class RunRow:
 # Of the runs of one page: each may be a series of its own, whose names are read.
 PAGE_TRIALS = 50_000
 EVERY_RUN = RunSearch()
-NEWEST_FIRST = RunOrder()
+# A list of runs has the last arrival first, so that nothing that comes is missed. What is called
+# the latest run is the one that was measured last.
+LAST_RECEIVED = RunOrder()
+LAST_MEASURED = RunOrder("started")
 
 
 def run_page(
@@ -88,7 +91,7 @@ def run_page(
     after: str = "",
     limit: int = 50,
     search: RunSearch = EVERY_RUN,
-    order: RunOrder = NEWEST_FIRST,
+    order: RunOrder = LAST_RECEIVED,
     most_trials: int | None = None,
 ) -> Page[RunRow]:
     """The runs of these workspaces that `search` selects, after the cursor. Raises BadCursor.

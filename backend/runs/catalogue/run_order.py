@@ -34,6 +34,7 @@ from backend.runs.database.cursors import (
     read_instant,
 )
 from backend.runs.models import Cell, Run
+from backend.runs.tables.happening import happened_at_of
 
 DIRECTIONS = ("desc", "asc")
 # Of a run without a throughput: below every measured one.
@@ -54,7 +55,7 @@ class BadOrder(InvalidInput):
 # What a list can be sorted by. Each is read from an index of the runs.
 _SORTS: dict[str, Any] = {
     "received": F("recorded_at"),
-    "started": Coalesce("started_at", "recorded_at"),
+    "started": happened_at_of(),
     "trials": F("counted_trials"),
     "throughput": Coalesce("best_rps", Value(NO_THROUGHPUT)),
 }

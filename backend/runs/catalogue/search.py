@@ -10,7 +10,6 @@ from uuid import UUID
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import Exists, OuterRef, Q, QuerySet
-from django.db.models.functions import Coalesce
 
 from backend.errors import InvalidInput
 from backend.runs.catalogue.run_states import STATES, runs_in_state
@@ -18,6 +17,7 @@ from backend.runs.catalogue.text_search import Searched, few_with, runs_with
 from backend.runs.database.bulk import among
 from backend.runs.models import Cell, FormerName, Host, Run
 from backend.runs.registry.registry import current_name
+from backend.runs.tables.happening import happened_at_of
 
 MAX_LENGTH = 200
 MAX_WORDS = 8
@@ -120,8 +120,7 @@ class RunSearch:
     def _within(self, rows: QuerySet[Run]) -> QuerySet[Run]:
         if not (self.since or self.until):
             return rows
-        # A saved report has no start time; then the time of its arrival counts.
-        rows = rows.alias(when=Coalesce("started_at", "recorded_at"))
+        rows = rows.alias(when=happened_at_of())
         if self.since:
             rows = rows.filter(when__gte=_midnight(self.since))
         if self.until:

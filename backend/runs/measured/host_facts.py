@@ -5,6 +5,11 @@ from typing import Any
 
 from backend.runs.models import Run
 
+# No clock is wrong by more than thirty years.
+MOST_OFFSET_S = 1e9
+# Of the clock of a client: its offset is in the times of the run.
+APPLIED = "is_applied"
+
 
 def facts_of(run: Run, role: str) -> Mapping[str, Any]:
     """What is recorded of the host with this role in a run; empty if nothing is."""
@@ -12,11 +17,26 @@ def facts_of(run: Run, role: str) -> Mapping[str, Any]:
     return facts if isinstance(facts, dict) else {}
 
 
-def client_offset_s(run: Run) -> float | None:
-    """What to add to the client's clock to get the service's time; None if it is unknown."""
-    clock = facts_of(run, "client").get("clock")
+def clock_offset_s(facts: Mapping[str, Any]) -> float | None:
+    """What to add to the clock of a host with these facts to get the service's time; None if it is
+    unknown."""
+    clock = facts.get("clock")
     offset_s = clock.get("offset_s") if isinstance(clock, dict) else None
-    return float(offset_s) if isinstance(offset_s, int | float) else None
+    if isinstance(offset_s, bool) or not isinstance(offset_s, int | float):
+        return None
+    return float(offset_s) if abs(offset_s) <= MOST_OFFSET_S else None
+
+
+def offset_left_s(run: Run) -> float | None:
+    """What is still to be added to the times of a run to get the service's time; None if that is
+    unknown.
+
+    Nothing, except for runs that were read before offsets were applied: those have their client's
+    times until they are read again.
+    """
+    facts = facts_of(run, "client")
+    offset_s = clock_offset_s(facts)
+    return 0.0 if offset_s is not None and facts["clock"].get(APPLIED) is True else offset_s
 
 
 def link_bits_s(facts: Mapping[str, Any]) -> float | None:

@@ -22,7 +22,7 @@ from django.db.models import Max, Min, QuerySet
 from backend.accounts.models import Workspace
 from backend.errors import Conflict
 from backend.runs.database.bulk import MAX_ROWS
-from backend.runs.measured.host_facts import client_offset_s
+from backend.runs.measured.host_facts import offset_left_s
 from backend.runs.models import Cell, Correction, Observation, Run, Trial
 from backend.runs.recording.corrections import active_corrections
 from backend.runs.recording.refusals import RunElsewhere
@@ -47,8 +47,6 @@ MOST_READ = 2_000_000
 # Trials of one run at the same time look at the same samples.
 MOST_LOOKED_AT = 4_000_000
 PORTION_S = 6 * 3600
-# No clock is wrong by more than thirty years.
-MOST_OFFSET_S = 1e9
 
 
 class ObservationConflict(Conflict):
@@ -139,7 +137,7 @@ def apply_observations(run_id: uuid.UUID, *, new: Observation | None = None) -> 
         return
     if run.server_host_id is None and not _is_corrected(run):
         _set_server_host(run, latest)
-    offset_s = _client_offset_s(run)
+    offset_s = offset_left_s(run)
     if offset_s is not None:
         _set_resources(run, timedelta(seconds=offset_s), observations, new)
     run.workspace.changed()
@@ -172,7 +170,7 @@ def _set_server_host(run: Run, observation: Observation) -> None:
 def _set_resources(
     run: Run, shift: timedelta, observations: QuerySet[Observation], new: Observation | None
 ) -> None:
-    """`shift` leads from the client's clock to the service's."""
+    """`shift` leads from the times of the trials to the service's clock."""
     _learn_spans(observations)
     trials = _trials_to_complete(run, shift, observations, new)
     uncertainty_s = observations.aggregate(most=Max("uncertainty_s"))["most"]
@@ -287,12 +285,6 @@ def _with(observed: Mapping[str, Any], before: Mapping[str, Any], run: Run) -> d
         return {**before, **observed}
     measured = {key: value for key, value in before.items() if value is not None}
     return {**before, **observed, **measured}
-
-
-def _client_offset_s(run: Run) -> float | None:
-    """As far as it is believed; trials are timed by the client's clock."""
-    offset_s = client_offset_s(run)
-    return None if offset_s is None or abs(offset_s) > MOST_OFFSET_S else offset_s
 
 
 def resource_use(samples: Sequence[Sample], first_s: float, last_s: float) -> dict[str, Any]:

@@ -5,6 +5,8 @@ from django.db import models
 from django.db.models import Func
 from django.db.models.functions import Cast, Coalesce, Upper
 
+from backend.runs.tables.happening import happened_at_of
+
 
 def text_index(*upper: Func, name: str) -> GinIndex:
     """An index for `icontains` of one of these texts, which Django compares in upper case."""
@@ -18,8 +20,8 @@ RUN_INDEXES = [
         name="run_in_trash",
     ),
     models.Index(fields=["workspace", "-recorded_at"], name="run_by_workspace"),
-    # Lists filter and sort by the start, and by the arrival of a run without one.
-    models.Index("workspace", Coalesce("started_at", "recorded_at"), "id", name="run_by_start"),
+    # What is newest, everywhere, and lists of some days.
+    models.Index("workspace", happened_at_of(), "id", name="run_by_happening"),
     models.Index("workspace", "counted_trials", "id", name="run_by_trials"),
     # A run without a throughput is below every other one (run_order.py).
     models.Index("workspace", Coalesce("best_rps", models.Value(-1.0)), "id", name="run_by_best"),

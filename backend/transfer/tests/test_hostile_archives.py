@@ -9,13 +9,17 @@ import sys
 import uuid
 import zipfile
 import zlib
+from datetime import timedelta
 
 import orjson
 import pytest
 from django.apps import apps
 from django.conf import settings
+from django.utils import timezone
 
 from backend.ingest.models import SmallContent
+from backend.runs.models import Run
+from backend.runs.tables.happening import newest_first
 from backend.storage import storage
 from backend.testing.scenes import make_measured_run
 from backend.testing.uploads import make_tenant
@@ -165,6 +169,15 @@ def test_a_file_that_is_there_twice_is_refused(archive, before):
 )
 def test_another_manifest_is_refused(archive, before, manifest, reason):
     refused(forged(archive, contents_of(archive), **manifest), before, reason, "It was changed")
+
+
+def test_a_run_that_was_recorded_in_the_future_is_refused(archive, before):
+    """It would pass for the newest run for years. Its own date alone cannot do that."""
+    time = (timezone.now() + timedelta(days=1)).isoformat()
+    refused(with_row(archive, "run", recorded_at=time), before, "recorded_at is")
+    import_archive(with_row(archive, "run", started_at=time), slug="copied")
+    newest = newest_first(Run.objects.filter(workspace__slug="copied")).first()
+    assert newest.happened_at <= timezone.now()
 
 
 def test_what_is_no_zip_is_refused(archive, before):

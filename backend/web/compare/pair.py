@@ -5,6 +5,7 @@ from itertools import groupby
 from typing import Any
 from uuid import UUID
 
+from django.db.models import Min
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
@@ -17,7 +18,8 @@ from backend.analysis.pages.pair.describe import compare_pair
 from backend.analysis.pages.pair.sides import NoPair, read_side_ids
 from backend.analysis.query.metrics import METRICS
 from backend.links import link_to, pair_link
-from backend.runs.models import Run, Server
+from backend.runs.models import Cell, Run
+from backend.runs.tables.happening import happened_at_of
 from backend.web.base import visible
 from backend.web.registry.host_facts import fact_label
 
@@ -96,10 +98,12 @@ def pair_of_ticked(workspace: Workspace, kind: SideKind, ticked: Sequence[str]) 
 def _age(workspace: Workspace, kind: SideKind, id_: UUID) -> Any:
     """When the run began, or the server was first measured."""
     if kind == "run":
-        run = Run.objects.filter(pk=id_, workspace=workspace).first()
-        return (str(run.started_at or run.recorded_at) if run else "", str(id_))
-    server = Server.objects.filter(pk=id_, workspace=workspace).first()
-    return (str(server.created_at) if server else "", str(id_))
+        runs = Run.objects.filter(pk=id_, workspace=workspace)
+        first = runs.aggregate(first=Min(happened_at_of()))["first"]
+    else:
+        cells = Cell.of_kept_runs.filter(series__server=id_, workspace=workspace)
+        first = cells.aggregate(first=Min(happened_at_of("run__")))["first"]
+    return (first is not None, first, str(id_))
 
 
 def _topics(

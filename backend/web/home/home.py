@@ -24,10 +24,11 @@ from backend.ingest.listing.listing import upload_page
 from backend.library.loading import SLUG as LIBRARY
 from backend.library.study import read_studies
 from backend.links import compare_link, link_to
-from backend.runs.catalogue.listing import RunRow, run_count, run_page
+from backend.runs.catalogue.listing import LAST_MEASURED, RunRow, run_count, run_page
 from backend.runs.catalogue.search import RunSearch
 from backend.runs.models import Host, Run, Server, Workload
 from backend.runs.registry.shown import shown_rows
+from backend.runs.tables.happening import happened_at, newest_first
 from backend.sharing.models import ResultSet
 from backend.sharing.readers import takedowns_of_result_sets
 from backend.web.base import visible
@@ -104,7 +105,7 @@ def _front(request: HttpRequest, workspace: Workspace, *, token: str = "") -> Ht
         sets = visible.result_sets(request, workspace).select_related("author")
         context |= {
             "failed_runs": _failed_runs(workspace),
-            "runs": run_page([workspace.pk], limit=LATEST).rows,
+            "runs": run_page([workspace.pk], limit=LATEST, order=LAST_MEASURED).rows,
             "counts": _counts(workspace),
             **_questions(workspace, visible.viewer_name(request)),
             **_latest_result_sets(sets.defer("snapshot")[:LATEST_RESULT_SETS]),
@@ -124,8 +125,8 @@ def _studies(request: HttpRequest) -> list[dict[str, Any]]:
 
 
 def _latest(workspace: Workspace) -> Run | None:
-    rows = Run.objects.filter(workspace=workspace).order_by("-recorded_at")
-    return rows.only("id", "recorded_at").first()
+    rows = newest_first(Run.objects.filter(workspace=workspace))
+    return rows.only("id", "started_at", "recorded_at").first()
 
 
 def _questions(workspace: Workspace, viewer: str) -> dict[str, Any]:
@@ -166,10 +167,13 @@ def _failed_runs(workspace: Workspace) -> list[RunRow]:
     since = timezone.now() - RUNS_FAILED_WITHIN
     states = ("failed", "interrupted", "partial")
     searches = (RunSearch(state=state, since=since.date()) for state in states)
-    pages = (run_page([workspace.pk], limit=MOST_FAILED, search=search) for search in searches)
+    pages = (
+        run_page([workspace.pk], limit=MOST_FAILED, search=search, order=LAST_MEASURED)
+        for search in searches
+    )
     # A run may be several of these.
     rows = {row.id: row for page in pages for row in page.rows}
-    return sorted(rows.values(), key=lambda row: row.recorded_at, reverse=True)[:MOST_FAILED]
+    return sorted(rows.values(), key=happened_at, reverse=True)[:MOST_FAILED]
 
 
 def _failed(workspace: Workspace) -> Sequence[ListedUpload]:

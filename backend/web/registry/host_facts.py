@@ -82,6 +82,7 @@ _INSIDE_LABELS = {
         "offset_s": "Clock: service minus host, s",
         "uncertainty_s": "Clock: uncertainty ±, s",
         "round_trip_s": "Clock: shortest round trip, s",
+        "is_applied": "Clock: the difference is in the times of the run",
     },
     "calibration": {
         "python_msteps_s": "Score: Python, million steps/s",

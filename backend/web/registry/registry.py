@@ -17,7 +17,7 @@ from backend.runs.amending.merging import merges_into, successor_of
 from backend.runs.amending.renaming import former_names
 from backend.runs.catalogue import catalogue
 from backend.runs.catalogue.catalogue import Tally
-from backend.runs.catalogue.listing import run_page
+from backend.runs.catalogue.listing import LAST_MEASURED, run_page
 from backend.runs.catalogue.naming import distinct_names
 from backend.runs.catalogue.search import RunSearch
 from backend.runs.database.read_router import repeatable_read
@@ -25,6 +25,7 @@ from backend.runs.measured.host_facts import facts_of
 from backend.runs.models import FormerName, Host, Run, Server, Workload
 from backend.runs.registry.registry import MODELS
 from backend.runs.registry.shown import shown_rows
+from backend.runs.tables.happening import newest_first
 from backend.runs.tables.names import MAX_NAME
 from backend.web.base import visible
 from backend.web.base.first_steps import curl_command
@@ -66,8 +67,9 @@ def server(request: HttpRequest, slug: str, server_id: UUID) -> HttpResponse:
         return _lead_on(workspace, FormerName.Kind.SERVER, server_id)
     hold_slot_if_workspace_large(workspace.pk, viewer=visible.viewer_name(request))
     named = shown_rows(Server, [workspace.pk]).filter(name=server.name)
-    some = Q(pk__in=[*catalogue.some_of_each(named), server.pk])
-    same = list(named.filter(some).order_by("-created_at", "pk"))
+    same = catalogue.last_measured(named, [workspace.pk])
+    if server not in same:
+        same.append(server)
     own = Q(workspace=workspace, series__server__in=[row.pk for row in same])
     tallies = catalogue.tally_by(own, "series__server")
     variants = [
@@ -126,7 +128,7 @@ def host(request: HttpRequest, slug: str, host_id: UUID) -> HttpResponse:
     if host is None:
         return _lead_on(workspace, FormerName.Kind.HOST, host_id)
     took_part = Run.objects.filter(Q(server_host=host) | Q(client_host=host))
-    latest = took_part.order_by("-recorded_at").only("facts", "server_host_id").first()
+    latest = newest_first(took_part).only("facts", "server_host_id").first()
     more = _recorded_facts(latest, host)
     own = Q(workspace=workspace, run__server_host=host)
     context = {
@@ -172,7 +174,7 @@ def workload(request: HttpRequest, slug: str, workload_id: UUID) -> HttpResponse
     if workload is None:
         return _lead_on(workspace, FormerName.Kind.WORKLOAD, workload_id)
     same = shown_rows(Workload, [workspace.pk]).filter(name=workload.name)
-    others = same.exclude(pk=workload.pk).order_by("-created_at", "pk")[: catalogue.MAX_RELATED]
+    others = catalogue.last_measured(same.exclude(pk=workload.pk), [workspace.pk])
     own = Q(workspace=workspace, series__workload=workload)
     context = {
         "workspace": workspace,
@@ -180,7 +182,7 @@ def workload(request: HttpRequest, slug: str, workload_id: UUID) -> HttpResponse
         "workload": workload,
         **_names(request, workspace, FormerName.Kind.WORKLOAD, workload),
         "headers": sorted(workload.headers.items()),
-        "others": list(others),
+        "others": others,
         "measured": _measured(slug, own, workload=workload.name),
         "compare_url": compare_link(slug, workload=workload.name),
         **_runs(workspace, workload=workload.name),
@@ -292,7 +294,7 @@ def _names(
 
 def _runs(workspace: Workspace, **fields: str) -> dict[str, Any]:
     search = RunSearch(**fields)  # type: ignore[arg-type]  # all of these are texts
-    page = run_page([workspace.pk], limit=LATEST_RUNS, search=search)
+    page = run_page([workspace.pk], limit=LATEST_RUNS, search=search, order=LAST_MEASURED)
     url = link_to("runs-page", workspace.slug, query=search.query())
     return {
         "runs": page.rows,

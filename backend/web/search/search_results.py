@@ -11,11 +11,13 @@ from django.http import HttpRequest
 from backend.accounts.models import Workspace
 from backend.analysis.loading.large_runs import hold_slot_of_search
 from backend.links import link_to, run_link
+from backend.runs.catalogue.catalogue import last_measured
 from backend.runs.catalogue.listing import run_page
-from backend.runs.catalogue.naming import order_by_name
+from backend.runs.catalogue.naming import distinct_names, order_by_name
 from backend.runs.catalogue.search import RunSearch
 from backend.runs.models import Host, Server, Workload
 from backend.runs.registry.shown import shown_rows
+from backend.runs.tables.happening import happened_at
 from backend.web.base import visible
 
 EACH = 6
@@ -62,7 +64,9 @@ def find_named(request: HttpRequest, searched: Searched, asked: str) -> Iterator
 def _find_servers(searched: Searched, asked: str) -> Iterator[dict[str, Any]]:
     is_named = Q(name__icontains=asked) | Q(version__icontains=asked)
     rows = shown_rows(Server, searched.ids).filter(is_named)
-    for server in order_by_name(rows, then="-created_at")[:EACH]:
+    first = rows.filter(name__in=list(distinct_names(rows)[:EACH]))
+    servers = last_measured(first, searched.ids)
+    for server in sorted(servers, key=lambda row: (row.name.lower(), row.name))[:EACH]:
         values = ", ".join(f"{key}={value}" for key, value in sorted(server.configuration.items()))
         url = link_to("server-page", searched.slug_of(server), server.pk)
         yield result("server", str(server), searched.hint(server.workspace_id, values), url)
@@ -93,7 +97,7 @@ def _find_runs(request: HttpRequest, searched: Searched, asked: str) -> Iterator
     hold_slot_of_search(search, searched.ids, viewer=visible.viewer_name(request))
     for run in run_page(searched.ids, limit=EACH, search=search).rows:
         labels = [f"{key}: {value}" for key, value in run.labels.items()]
-        began = f"{run.started_at or run.recorded_at:%Y-%m-%d}"
+        began = f"{happened_at(run):%Y-%m-%d}"
         hint = searched.hint(ids[run.workspace], began, str(run.id)[:8], *labels)
         yield result("run", run.name, hint, run_link(run.id))
 

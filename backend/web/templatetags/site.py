@@ -1,5 +1,7 @@
-"""What every page may show: links to the operator's texts, to a report, and what was taken down."""
+"""What every page may show: links to the operator's texts and to a report, what was taken down, and
+when a run happened."""
 
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
@@ -9,6 +11,7 @@ from backend.accounts.models import Workspace
 from backend.accounts.takedown_models import Takedown, Thing
 from backend.accounts.workspace.takedowns import find_takedown, how_to_object, takedown_of_workspace
 from backend.links import link_to
+from backend.runs.tables.happening import Timed, happened_at
 from backend.sharing.models import ResultSet
 from backend.sharing.takedowns import open_reports
 from backend.web.base import visible
@@ -78,3 +81,9 @@ def _takedown_of_page(context: Context) -> Takedown | None:
         return find_takedown(Thing.RESULT_SET, shown.pk, shown.workspace_id)
     sharing = context.get("sharing")
     return sharing.takedown if sharing else takedown_of_workspace(workspace)
+
+
+@register.filter(name="happened_at")
+def when_happened(run: Timed) -> datetime:
+    """When a run was measured, by which runs are in order everywhere."""
+    return happened_at(run)

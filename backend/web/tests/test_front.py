@@ -16,7 +16,7 @@ from backend.analysis.query.compare_query import CompareQuery
 from backend.ingest.models import State, Upload
 from backend.runs.models import Run, Trial
 from backend.sharing.models import Visibility
-from backend.testing.rows import CellSpec, make_run, make_workspace
+from backend.testing.rows import STARTED, CellSpec, make_run, make_workspace
 from backend.testing.scenes import make_result_set
 from backend.testing.uploads import make_tenant
 from backend.web.tests.pages import html_of
@@ -343,7 +343,8 @@ def test_versions_of_one_run_are_put_in_their_order(db):
 def test_the_newest_of_one_server_is_no_older_one_of_another(db):
     workspace = make_workspace()
     make_run(workspace, CellSpec("nginx", version="1"), CellSpec("caddy", version="2"))
-    newest = make_run(workspace, CellSpec("nginx", version="2"), CellSpec("caddy", version="1"))
+    cells = CellSpec("nginx", version="2"), CellSpec("caddy", version="1")
+    newest = make_run(workspace, *cells, started_at=STARTED + timedelta(days=1))
     assert asked(workspace)["fastest"].query["run"] == (str(newest.pk),)
 
 

@@ -16,6 +16,7 @@ from backend.accounts.limits.limiters import PREVIEWS, UPLOADS
 from backend.accounts.models import User, Workspace
 from backend.errors import Away, LoadsheetError, Refused
 from backend.ingest.envelope.envelope import Envelope, read_envelope
+from backend.ingest.envelope.envelope_times import refuse_future_times
 from backend.ingest.listing.listed_artefacts import artefacts_of_upload, find_earlier_uploads
 from backend.ingest.listing.listed_uploads import ListedUpload, Which
 from backend.ingest.listing.listing import upload_page
@@ -158,6 +159,7 @@ def _read(request: HttpRequest) -> list[DryFile]:
     viewer = visible.viewer_name(request)
     throttle.require(PREVIEWS, throttle.payer_of(viewer))
     envelope = Envelope() if raw is None else read_envelope(raw)
+    refuse_future_times(envelope)
     return dry_run(files, envelope, owner=viewer)
 
 

@@ -84,7 +84,7 @@ def _retry(entries: list[Entry], target: Target, arguments: Namespace) -> Exit:
             continue
         report(entry.id, delivery, as_json=arguments.json, more={})
         worst = max(worst, delivery.exit_code)
-        if delivery.exit_code in (Exit.HELD, Exit.SPOOLED):
+        if delivery.holds_others:
             break
     if not entries:
         say("Nothing to send.")

@@ -32,12 +32,16 @@ READ_STATES = ("parsed", "failed", "quarantined")
 
 @dataclass(frozen=True)
 class Delivery:
-    """How a delivery ended. `state` and `result_url` are as the service gave them."""
+    """How a delivery ended. `state` and `result_url` are as the service gave them.
+
+    `holds_others`: no other entry would be taken now.
+    """
 
     exit_code: Exit
     state: str | None = None
     result_url: str | None = None
     detail: str | None = None
+    holds_others: bool = False
 
 
 @dataclass(frozen=True)
@@ -89,8 +93,10 @@ class Uploader:
             return Delivery(Exit.REJECTED, detail=f"{answer.reason()} (kept in {place})")
         entry.release()
         if verdict is Verdict.RETRY:
-            return Delivery(Exit.SPOOLED, detail=answer.reason())
-        return Delivery(Exit.HELD, detail=_hold_text(answer))
+            # Only this entry has the wrong time.
+            holds_others = answer.status != retry.TOO_EARLY
+            return Delivery(Exit.SPOOLED, detail=answer.reason(), holds_others=holds_others)
+        return Delivery(Exit.HELD, detail=_hold_text(answer), holds_others=True)
 
     def _send_until_decided(self, entry: Entry, files: PackedFiles) -> Answer:
         began, attempt = self.clock(), 0
@@ -101,7 +107,8 @@ class Uploader:
             if verdict is Verdict.STORED:
                 return answer
             entry.count_attempt(answer.reason())
-            if verdict is not Verdict.RETRY:
+            is_too_early = retry.is_too_early(answer.status, answer.retry_after_s)
+            if verdict is not Verdict.RETRY or is_too_early:
                 return answer
             if self.parts_sent > sent_before:
                 attempt = 0  # parts get through, so the pause stays short

@@ -10,8 +10,10 @@ FIRST_DELAY_S = 1.0
 LONGEST_DELAY_S = 300.0
 LONGEST_RETRY_AFTER_S = 3600.0
 
-# 424: the service no longer has some parts, so they are sent again.
-RETRY_STATUSES = frozenset({408, 424, 425, 429, 500, 502, 503, 504, 507})
+# 424: the service no longer has some parts, so they are sent again. 425: the upload has a time that
+# lies in the future by the service's clock.
+TOO_EARLY = 425
+RETRY_STATUSES = frozenset({408, 424, TOO_EARLY, 429, 500, 502, 503, 504, 507})
 REJECT_STATUSES = frozenset({400, 409, 413, 415, 422})
 
 
@@ -34,6 +36,11 @@ def verdict(status: int) -> Verdict:
         return Verdict.REJECT
     # 401, 403, and every other status (404, a redirect): no reason to lose a result.
     return Verdict.HOLD
+
+
+def is_too_early(status: int | None, retry_after_s: float | None) -> bool:
+    """Whether a time of the upload lies so far in the future that nobody waits for it."""
+    return status == TOO_EARLY and (retry_after_s or 0.0) > LONGEST_RETRY_AFTER_S
 
 
 def delay_s(attempt: int, *, draw: float, retry_after_s: float | None = None) -> float:

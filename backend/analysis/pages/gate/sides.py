@@ -11,7 +11,7 @@ from backend.analysis.loading.run_labels import with_label
 from backend.analysis.loading.selection import NotVisible
 from backend.analysis.query.compare_query import QueryError
 from backend.runs.models import Cell, Run
-from backend.runs.tables.happening import happened_at, happened_at_of
+from backend.runs.tables.happening import happened_at, newest_first
 
 Kind = Literal["run", "version", "label"]
 # A history is read as far back as that of a host's noise.
@@ -103,8 +103,7 @@ def find_baseline(side: Side, candidates: Sequence[Run], servers: Collection[str
 
 def _runs_of(side: Side, workspace_ids: Sequence[UUID]) -> QuerySet[Run]:
     rows = Run.objects.filter(workspace_id__in=list(workspace_ids)).filter(_condition(side))
-    rows = rows.annotate(happened_at=happened_at_of())
-    return rows.select_related("workspace").order_by("-happened_at", "pk")
+    return newest_first(rows.select_related("workspace"))
 
 
 def _condition(side: Side) -> Q:

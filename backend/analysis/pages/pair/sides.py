@@ -13,6 +13,7 @@ from backend.errors import InvalidInput
 from backend.links import link_to, run_link
 from backend.runs.catalogue.naming import run_name
 from backend.runs.models import Run, Server
+from backend.runs.tables.happening import happened_at
 
 KINDS: dict[SideKind, type[Run] | type[Server]] = {"run": Run, "server": Server}
 
@@ -54,7 +55,7 @@ class Side:
             id=str(row.pk),
             name=self.name,
             url=run_link(row.pk) if is_run else link_to("server-page", row.workspace.slug, row.pk),
-            started_at=instant(row.started_at or row.recorded_at) if isinstance(row, Run) else None,
+            started_at=instant(happened_at(row)) if isinstance(row, Run) else None,
             trials=sum(len(point.trials) for point in points),
             points=len(points),
         )
