@@ -17,7 +17,7 @@ _HOSTS = """
 
 
 class Migration(migrations.Migration):
-    dependencies = [("noise", "0001_initial"), ("runs", "0026_run_by_happening")]
+    dependencies = [("noise", "0001_initial"), ("runs", "0027_run_by_happening")]
 
     operations = [
         migrations.RunSQL(_COMPARISONS, migrations.RunSQL.noop),

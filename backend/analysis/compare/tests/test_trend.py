@@ -94,7 +94,8 @@ def test_a_negative_answer_says_what_it_could_have_found():
     assert changes(one, THROUGHPUT) == []
     text = trend_headline([], [one], metric=THROUGHPUT, axis="version", relevant=0.02)
     assert re.fullmatch(
-        r"nginx: no lasting change of throughput of [34]\d % or more since 1.0 \(11 versions\)", text
+        r"nginx: no lasting change of throughput of [34]\d % or more since 1.0 \(11 versions\)",
+        text,
     )
 
 

@@ -9,7 +9,7 @@ from backend.migration_steps import AddIndexOnce, RemoveIndexOnce
 class Migration(migrations.Migration):
     # The index is built while rows are written.
     atomic = False
-    dependencies = [("runs", "0025_cell_of_series")]
+    dependencies = [("runs", "0026_all_trials_count")]
 
     operations = [
         AddIndexOnce(
