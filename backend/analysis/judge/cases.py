@@ -119,8 +119,7 @@ def case_of(
     sweep, point = at
     metric = requirement.metric
     if not history.sweeps:
-        reason = as_sentence("; ".join(history.comparability.reasons))
-        return Case(requirement, sweep, point, None, None, reason)
+        return Case(requirement, sweep, point, None, None, history.why_none)
     is_failing = point.failing and not all(each.failing for _, each in history.points(point.x))
     why = gathered.entrant(sweep, point).unranked(metric.id)
     if requirement.share is None:

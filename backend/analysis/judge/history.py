@@ -9,6 +9,7 @@ from uuid import UUID
 
 from msgspec import structs
 
+from backend.analysis.compare.advice import as_sentence
 from backend.analysis.compare.comparability import Comparability
 from backend.analysis.compare.gathering import Gathered, gather
 from backend.analysis.compare.ratios import floor_of
@@ -44,13 +45,20 @@ class History:
     """The series of a baseline that one series of the candidate is compared with.
 
     `comparability`: of the candidate with them, or with the newest one where none fits (`sweeps` is
-    then empty). `left_out`: how many series do not fit.
+    then empty). `left_out`: how many series do not fit. `elsewhere`: what else they were measured
+    by, where that is why none fits.
     """
 
     gathered: Gathered
     sweeps: tuple[Sweep, ...]
     comparability: Comparability
     left_out: int = 0
+    elsewhere: str = ""
+
+    @property
+    def why_none(self) -> str:
+        """Why no series fits, in a sentence."""
+        return self.elsewhere or as_sentence("; ".join(self.comparability.reasons))
 
     def points(self, x: Value) -> list[tuple[Sweep, Point]]:
         """The measured points at a load, one of each series."""
@@ -110,11 +118,16 @@ def _last_change(runs: Sequence[Sequence[Observation]], metric: Metric) -> int:
 
 
 def load_history(
-    candidate: Gathered, sweep: Sweep, filters: Mapping[str, Sequence[object]], workspace_id: UUID
+    candidate: Gathered,
+    sweep: Sweep,
+    filters: Mapping[str, Sequence[object]],
+    workspace_id: UUID,
+    may_differ: Collection[str] = (),
 ) -> History | None:
     """The baseline of a series of the candidate; None if its runs have no series like it.
 
-    `filters`: the runs of the baseline, and what of them is asked for.
+    `filters`: the runs of the baseline, and what of them is asked for. `may_differ`: which of
+    `MAY_DIFFER` need not be the same: nobody looks at the verdict before it counts.
     """
     first = sweep.group.first
     own = {"server": [first.server.name], "workload": [first.workload.name]}
@@ -126,13 +139,51 @@ def load_history(
         return None
     judged = [(other, judge_pair(gathered, candidate, (other, sweep))) for other in alike]
     fitting = [(other, each) for other, each in judged if each.comparability.allows_ranking]
+    same, elsewhere = _of_same(sweep, [other for other, _ in fitting], may_differ)
     newest = max(fitting or judged, key=lambda pair: _newest_run(pair[0]))
     return History(
         gathered=gathered,
-        sweeps=tuple(other for other, _ in fitting),
+        sweeps=tuple(same),
         comparability=newest[1].comparability,
-        left_out=len(judged) - len(fitting),
+        left_out=len(judged) - len(same),
+        elsewhere=elsewhere,
     )
+
+
+def _hosts(cell: LoadedCell) -> str:
+    hosts = (cell.series.server_host, cell.series.client_host)
+    return " with ".join(dict.fromkeys(host.name or "" for host in hosts if host is not None))
+
+
+# What a caller may let differ between a candidate and its baseline, and how it is told.
+MAY_DIFFER: dict[str, tuple[str, Callable[[LoadedCell], Hashable], Callable[[LoadedCell], str]]] = {
+    "host": (
+        "on",
+        lambda cell: tuple(
+            host and host.id for host in (cell.series.server_host, cell.series.client_host)
+        ),
+        _hosts,
+    ),
+    "tool": ("by", lambda cell: cell.series.tool, lambda cell: cell.series.tool),
+}
+
+
+def _of_same(
+    sweep: Sweep, fitting: Sequence[Sweep], may_differ: Collection[str]
+) -> tuple[list[Sweep], str]:
+    """Those of the same hosts and tool as the candidate; where there are none, why, in words."""
+    first, same = sweep.group.first, list(fitting)
+    for name, (word, read, tell) in MAY_DIFFER.items():
+        others = same
+        if name not in may_differ:
+            same = [other for other in others if read(other.group.first) == read(first)]
+        if others and not same:
+            theirs = ", ".join(sorted({tell(other.group.first) or "unknown" for other in others}))
+            return [], (
+                f"The baseline was measured {word} {theirs}, the candidate {word} "
+                f"{tell(first) or 'unknown'}. Measure both alike, or say may_differ={name}."
+            )
+    return same, ""
 
 
 def _newest_run(sweep: Sweep) -> float:

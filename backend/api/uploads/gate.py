@@ -6,11 +6,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from backend.analysis.judge.history import MAY_DIFFER
 from backend.analysis.judge.requirements import FIELD, read_requirements
 from backend.analysis.pages.gate.answer import Gate
 from backend.analysis.pages.gate.describe import GateQuery, judge_build
 from backend.analysis.pages.gate.sides import read_side
-from backend.analysis.query.compare_query import CompareQuery, UnknownField
+from backend.analysis.query.compare_query import CompareQuery, QueryError, UnknownField
 from backend.api.protocol.auth import viewer_name
 from backend.api.protocol.paging import ONLY_WORKSPACE
 from backend.api.protocol.parameters import names_of_arrays
@@ -19,7 +20,7 @@ from backend.api.runs.runs import workspaces_asked
 
 SIDES = ("candidate", "baseline")
 NARROWING = ("server", "workload", "tool", "host", "connections", "rate")
-FIELDS = (*SIDES, FIELD, *NARROWING, "workspace")
+FIELDS = (*SIDES, FIELD, *NARROWING, "may_differ", "workspace")
 _FORMS = "`run=ID`, `version=TEXT`, `label=KEY:VALUE`, or the name of a branch (`label=branch:…`)"
 PARAMETERS = [
     OpenApiParameter(
@@ -48,6 +49,14 @@ PARAMETERS = [
     *(
         OpenApiParameter(name, str, many=True, description=f"Judge only this {name}")
         for name in NARROWING
+    ),
+    OpenApiParameter(
+        "may_differ",
+        str,
+        many=True,
+        enum=sorted(MAY_DIFFER),
+        description="What need not be the same on both sides. Without it, a candidate is never "
+        "held against other machines or another load tool",
     ),
     ONLY_WORKSPACE,
 ]
@@ -78,10 +87,14 @@ def _asked(request: Request) -> GateQuery:
     for name in given:
         if name not in FIELDS:
             raise UnknownField(name, FIELDS)
+    may_differ = frozenset(given.getlist("may_differ"))
+    if unknown := sorted(may_differ - MAY_DIFFER.keys()):
+        raise QueryError("may_differ", unknown[0], " or ".join(sorted(MAY_DIFFER)))
     candidate, baseline = (read_side(name, given.getlist(name)) for name in SIDES)
     return GateQuery(
         candidate=candidate,
         baseline=baseline,
         requirements=read_requirements(given.getlist(FIELD)),
         narrow=CompareQuery.parse({name: given.getlist(name) for name in NARROWING}),
+        may_differ=may_differ,
     )

@@ -269,6 +269,13 @@ def _add_check(commands: Commands) -> None:
     for name in ("server", "workload", "tool", "host", "connections", "rate"):
         add_repeated(narrow, f"--{name}", name.upper(), "repeatable")
     check.add_argument(
+        "--may-differ",
+        choices=("host", "tool"),
+        action="append",
+        default=[],
+        help="what need not be the same as in the baseline; repeatable",
+    )
+    check.add_argument(
         "--allow",
         choices=("too-noisy", "not-comparable"),
         action="append",

@@ -47,6 +47,7 @@ def _question(arguments: Namespace) -> Question:
         "baseline": [arguments.baseline],
         "require": arguments.requirements,
         **{name: getattr(arguments, name) for name in NARROWING},
+        "may_differ": arguments.may_differ,
         "workspace": [arguments.workspace] if arguments.workspace else [],
     }
     return [(name, text) for name, texts in values.items() for text in texts]

@@ -49,6 +49,7 @@ from backend.stats.replicates import estimate
 
 # Each has a history of its own to load.
 MOST_SERIES = 20
+MOST_MISSING = 5
 
 
 class StillMeasured(Conflict):
@@ -57,12 +58,14 @@ class StillMeasured(Conflict):
 
 @dataclass(frozen=True, slots=True)
 class GateQuery:
-    """What a build asks. `narrow`: a comparison whose filters both sides keep."""
+    """What a build asks. `narrow`: a comparison whose filters both sides keep. `may_differ`: what
+    need not be the same on both sides."""
 
     candidate: Side
     baseline: Side
     requirements: tuple[Requirement, ...]
     narrow: CompareQuery
+    may_differ: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,16 +97,17 @@ def _answer(asked: GateQuery, candidates: Sequence[Run]) -> Gate:
     servers = {sweep.group.first.server.name for sweep in first.sweeps}
     baselines = find_baseline(asked.baseline, candidates, servers)
     filters = _filters(asked, asked.baseline, baselines)
+    workspace_id, may_differ = candidates[0].workspace_id, asked.may_differ
     parts = [
-        _Part(own, _histories(own, filters, candidates[0].workspace_id), by_metric[metric])
+        _Part(own, _histories(own, filters, workspace_id, may_differ), by_metric[metric])
         for metric, own in gathered.items()
     ]
     judged, noise = _judge(parts, first.demands.relevant)
     comparability = _comparability(parts[0])
     axis = first.grouping.x
-    unread = _unread_text(first)
-    verdict = gravest([row.verdict for row in judged] + (["not_comparable"] if unread else []))
-    reason = unread or _why_nothing(asked, baselines, comparability)
+    missing = _unread_text(first) or _missing_text(asked, first, baselines)
+    verdict = gravest([row.verdict for row in judged] + (["not_comparable"] if missing else []))
+    reason = missing or _why_nothing(asked, baselines, comparability)
     judged.sort(key=lambda row: GRAVITY.index(row.verdict))
     return Gate(
         verdict=verdict,
@@ -143,13 +147,16 @@ def _filters(asked: GateQuery, side: Side, runs: Sequence[Run]) -> dict[str, Seq
 
 
 def _histories(
-    gathered: Gathered, filters: Mapping[str, Sequence[object]], workspace_id: UUID
+    gathered: Gathered,
+    filters: Mapping[str, Sequence[object]],
+    workspace_id: UUID,
+    may_differ: frozenset[str],
 ) -> dict[str, History]:
     """The baseline of each series of the candidate that has one, by the id of the series."""
     if not filters["run"]:
         return {}
     loaded = (
-        (sweep.group.id, load_history(gathered, sweep, filters, workspace_id))
+        (sweep.group.id, load_history(gathered, sweep, filters, workspace_id, may_differ))
         for sweep in gathered.sweeps[:MOST_SERIES]
     )
     return {id_: history for id_, history in loaded if history is not None}
@@ -237,6 +244,33 @@ def _unread_text(gathered: Gathered) -> str | None:
     return None
 
 
+def _missing_text(asked: GateQuery, candidate: Gathered, baselines: Sequence[Run]) -> str | None:
+    """Which series the newest run of the baseline has, and the candidate lacks.
+
+    What a build does not measure any more would pass unseen.
+    """
+    if not baselines:
+        return None
+    filters = _filters(asked, asked.baseline, baselines[:1])
+    newest = gather(CompareQuery().with_filters(**filters), [baselines[0].workspace_id])
+    lacking = sorted(_names(newest) - _names(candidate))
+    if not lacking:
+        return None
+    named = ", ".join(f"{workload} of {server}" for server, workload in lacking[:MOST_MISSING])
+    more = len(lacking) - MOST_MISSING
+    rest = f" and {more} more" if more > 0 else ""
+    return (
+        f"{named}{rest} is missing: the newest run of the baseline measured it. Measure it, or "
+        "narrow the question by server= and workload=."
+    )
+
+
+def _names(gathered: Gathered) -> set[tuple[str, str]]:
+    """The servers of its series with their workloads, read or not."""
+    firsts = (sweep.group.first for sweep in gathered.sweeps)
+    return {(first.server.name, first.workload.name) for first in firsts}
+
+
 def _outcome(comparability: Comparability | None, reason: str) -> Outcome:
     if comparability is None:
         return Outcome(status="not_comparable", differing=(), reasons=(reason,))
@@ -300,8 +334,7 @@ def _notes_of_series(label: str, history: History | None) -> list[str]:
     if history is None:
         return [f"{label} was not measured in the baseline, so nothing was judged."]
     if not history.sweeps:
-        reasons = "; ".join(history.comparability.reasons)
-        return [f"{label} is not comparable with the baseline: {reasons}."]
+        return [f"{label} is not comparable with the baseline. {history.why_none}"]
     if history.left_out:
         return [f"{label}: {history.left_out} series of the baseline are not comparable with it."]
     return []

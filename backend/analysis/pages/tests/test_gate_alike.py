@@ -1,0 +1,83 @@
+"""A build is held against the same machines, load tool and series, unless its caller says else."""
+
+import pytest
+
+from backend.analysis.pages.tests.test_gate import DAY, add_history, add_run, gate, of, spread
+from backend.runs.models import Run
+from backend.testing.rows import HELLO, STARTED, CellSpec, make_run, make_workspace
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def workspace():
+    return make_workspace()
+
+
+def on_host(workspace, name, day, rate, branch="main"):
+    host = {"name": name, "cpu_model": "Xeon", "cores": 2}
+    spec = CellSpec(version=f"commit-{day}", rates=spread(rate))
+    run = make_run(workspace, spec, started_at=STARTED + day * DAY, host=host)
+    Run.objects.filter(pk=run.pk).update(labels={"branch": branch})
+    workspace.changed()
+    return run
+
+
+@pytest.mark.parametrize("rate", [1008, 720, 1400])
+def test_another_machine_is_no_baseline_unless_the_caller_says_so(workspace, rate):
+    """On a machine that is 1.4 times as fast, a build that is 28 % slower looks unchanged."""
+    for day in range(6):
+        on_host(workspace, "slow", day, 1000 * (1 + 0.003 * (-1) ** day))
+    candidate = on_host(workspace, "fast", 20, rate, branch="topic")
+    answer = gate(workspace, of(candidate))
+    assert answer.verdict == "not_comparable"
+    assert "was measured on slow, the candidate on fast" in answer.rows[0].text
+    assert "may_differ=host" in answer.rows[0].text
+    allowed = gate(workspace, of(candidate), may_differ=["host"])
+    assert allowed.verdict in ("unchanged", "regressed", "improved")
+
+
+def test_of_several_machines_only_the_same_one_counts(workspace):
+    for day in range(0, 12, 2):
+        on_host(workspace, "slow", day, 1000 * (1 + 0.003 * (-1) ** (day // 2)))
+        on_host(workspace, "fast", day + 1, 1400 * (1 + 0.003 * (-1) ** (day // 2)))
+    answer = gate(workspace, of(on_host(workspace, "fast", 20, 1000, branch="topic")))
+    assert (answer.verdict, answer.rows[0].baseline_runs) == ("regressed", 6)
+
+
+def test_a_workload_that_vanished_fails_the_build(workspace):
+    both = [
+        CellSpec(workload={**HELLO, "name": name}, rates=spread(1000)) for name in ("json", "plain")
+    ]
+    for day in range(5):
+        add_run(workspace, day, specs=both)
+    candidate = add_run(workspace, 20, branch="topic", specs=both[1:])
+    answer = gate(workspace, of(candidate))
+    assert answer.verdict == "not_comparable"
+    assert "json of sync is missing" in answer.finding
+    assert gate(workspace, of(candidate), workload="plain").verdict == "unchanged"
+
+
+def test_a_server_that_vanished_fails_the_build(workspace):
+    specs = [CellSpec(name, rates=spread(1000)) for name in ("a", "b")]
+    for day in range(5):
+        add_run(workspace, day, specs=specs)
+    answer = gate(workspace, of(add_run(workspace, 20, branch="topic", specs=specs[:1])))
+    assert answer.verdict == "not_comparable"
+    assert "of b is missing" in answer.finding
+
+
+def test_a_series_that_the_baseline_never_had_does_not_fail_it(workspace):
+    add_history(workspace)
+    specs = [CellSpec(version="new", rates=spread(1000)), CellSpec("other", rates=spread(1000))]
+    answer = gate(workspace, of(add_run(workspace, 20, branch="topic", specs=specs)))
+    assert answer.verdict == "unchanged"
+
+
+def test_a_nightly_of_one_commit_is_held_against_the_nights_before(workspace):
+    """Nothing was committed: the version is the same each night."""
+    for day in range(6):
+        add_run(workspace, day, specs=[CellSpec(version="1", rates=spread(1000 + day))])
+    tonight = add_run(workspace, 7, specs=[CellSpec(version="1", rates=spread(1002))])
+    answer = gate(workspace, of(tonight))
+    assert (answer.verdict, answer.rows[0].baseline_runs) == ("unchanged", 6)
