@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec.structs import replace
 
 from backend.analysis.query.records import LoadedCell, LoadedTrial
-from backend.runs.tables.happening import happened_at
+from backend.runs.tables.happening import place_of
 
 # What a trial is recorded as: its series and its load.
 _Name = tuple[uuid.UUID, int | None, float | None]
@@ -29,7 +29,7 @@ def count_outputs_once(cells: Sequence[LoadedCell]) -> list[LoadedCell]:
     counting: dict[tuple[_Name, bytes], uuid.UUID] = {}
     counted: dict[uuid.UUID, list[LoadedTrial]] = defaultdict(list)
     duplicates: dict[uuid.UUID, list[LoadedTrial]] = defaultdict(list)
-    for cell in sorted(cells, key=lambda cell: (happened_at(cell.run), cell.id)):
+    for cell in sorted(cells, key=lambda cell: (place_of(cell.run), cell.id)):
         for trial in cell.trials:
             if trial.output is None:
                 counted[cell.id].append(trial)

@@ -22,7 +22,7 @@ from backend.analysis.query.metrics import Metric
 from backend.analysis.query.records import LoadedCell
 from backend.noise.estimate import RunMean, run_variation
 from backend.noise.models import HostNoise
-from backend.runs.tables.happening import happened_at
+from backend.runs.tables.happening import happened_at, place_of
 from backend.stats.changes import find_changes
 from backend.stats.comparison import Floor, Rule
 from backend.stats.replicates import Observation, Sample
@@ -105,7 +105,7 @@ class History:
 
     def _run_order(self) -> Callable[[Hashable], int]:
         """The place of a run in time, by the key that its trials name it by."""
-        by_time = sorted(self.gathered.runs, key=lambda run: (happened_at(run), run.id))
+        by_time = sorted(self.gathered.runs, key=lambda run: (place_of(run), run.id))
         places = {run.id.int: place for place, run in enumerate(by_time)}
         return lambda run: places.get(run, -1)  # type: ignore[call-overload]
 

@@ -38,7 +38,7 @@ from backend.runs.database.read_router import reading_connection
 from backend.runs.measured.evidence import response_bytes
 from backend.runs.measured.measured import attempts, throughput_origin
 from backend.runs.models import Cell, Trial
-from backend.runs.tables.happening import happened_at, newest_first
+from backend.runs.tables.happening import newest_first, place_of
 
 MAX_RUNS = 100
 MAX_CELLS = 5_000
@@ -152,7 +152,7 @@ def _cells(selection: Selection, runs: Mapping[uuid.UUID, LoadedRun]) -> list[Lo
         if series_id in selection.series
     ]
     # By integers, the order of UUIDs: comparing these takes a call each.
-    return sorted(cells, key=lambda cell: (happened_at(cell.run), cell.id.int))
+    return sorted(cells, key=lambda cell: (place_of(cell.run), cell.id.int))
 
 
 # The threads are those that the agent asked for.

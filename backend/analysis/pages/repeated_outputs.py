@@ -108,7 +108,7 @@ def _with_same_output(workspace_id: uuid.UUID, **own: uuid.UUID) -> dict[bytes, 
 def _first_two(trials: QuerySet[Trial]) -> list[tuple[_Place, Name, bytes, int]]:
     """The first two trials of each output and name, with how many have both."""
     equal = [F("output_sha256"), *map(F, _NAME)]
-    order = (happened_at_of("run__"), F("ordinal"))
+    order = (happened_at_of("run__"), F("run__recorded_at"), F("ordinal"))
     rows = trials.annotate(
         at=Window(RowNumber(), partition_by=equal, order_by=order),
         count=Window(Count("*"), partition_by=equal),

@@ -219,7 +219,7 @@ def _rows(workspace_id: UUID) -> list[_Row]:
         *("series__server_host", "series__client_host", "series__tool", "series__loop"),
         *("connections", "rate_rps"),
     ).annotate(
-        runs=ArrayAgg("run", order_by=(happened_at.desc(), "run")),
+        runs=ArrayAgg("run", order_by=(happened_at.desc(), "-run__recorded_at", "run")),
         newest=Max(happened_at),
         has_distribution=BoolOr(~Q(percentiles_us={})),
     )

@@ -160,6 +160,6 @@ def test_a_number_no_json_has_is_refused(post, number):
 
 def test_the_document_names_every_answer(client):
     uploads = client.get("/api/v1/openapi.json").json()["paths"]["/api/v1/uploads"]["post"]
-    refusals = [400, 401, 403, 404, 409, 413, 415, 422, 424, 429, 503, 507]
+    refusals = [400, 401, 403, 404, 409, 413, 415, 422, 424, 425, 429, 503, 507]
     wanted = {"200", "202", *map(str, refusals)}
     assert set(uploads["responses"]) == wanted

@@ -122,8 +122,8 @@ def last_measured(same: QuerySet[Any], workspace_ids: Sequence[UUID]) -> list[An
     each of 20 KB. Those that were measured last come first.
     """
     last = _measured_of(same, workspace_ids).last_by_id
-    names = same.order_by("pk").values_list("pk", "name")
-    newest = sorted(names, key=lambda row: (last.get(row[0], _NEVER), row[0]), reverse=True)
+    rows_made_last_first = same.order_by("-created_at", "pk").values_list("pk", "name")
+    newest = sorted(rows_made_last_first, key=lambda row: last.get(row[0], _NEVER), reverse=True)
     ids_by_name: dict[str, list[UUID]] = defaultdict(list)
     for id_, name in newest:
         ids_by_name[name].append(id_)

@@ -36,6 +36,12 @@ def happened_at(run: Timed) -> datetime:
     return min(run.started_at or run.recorded_at, run.recorded_at)
 
 
+def place_of(run: Timed) -> tuple[datetime, datetime]:
+    """By what runs are sorted, the oldest first. Of one moment, the one recorded last is newer: of
+    many runs, only the date is known."""
+    return happened_at(run), run.recorded_at
+
+
 def happened_at_of(path: str = "") -> Least:
     """The same in a query; `path` leads to the run, such as `first_run__`."""
     recorded_at = f"{path}recorded_at"
@@ -43,9 +49,9 @@ def happened_at_of(path: str = "") -> Least:
 
 
 def newest_first(runs: QuerySet[Row]) -> QuerySet[Row, Any]:
-    """The runs with `happened_at`, those that happened last first. Read from an index."""
+    """The runs with `happened_at`, in the order of `place_of`, backwards. Read from an index."""
     rows: QuerySet[Any, Any] = runs.annotate(happened_at=happened_at_of())
-    return rows.order_by("-happened_at", "-pk")
+    return rows.order_by("-happened_at", "-recorded_at", "-pk")
 
 
 def lies_ahead(time: datetime) -> bool:

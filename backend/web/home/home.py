@@ -28,7 +28,7 @@ from backend.runs.catalogue.listing import LAST_MEASURED, RunRow, run_count, run
 from backend.runs.catalogue.search import RunSearch
 from backend.runs.models import Host, Run, Server, Workload
 from backend.runs.registry.shown import shown_rows
-from backend.runs.tables.happening import happened_at, newest_first
+from backend.runs.tables.happening import newest_first, place_of
 from backend.sharing.models import ResultSet
 from backend.sharing.readers import takedowns_of_result_sets
 from backend.web.base import visible
@@ -173,7 +173,7 @@ def _failed_runs(workspace: Workspace) -> list[RunRow]:
     )
     # A run may be several of these.
     rows = {row.id: row for page in pages for row in page.rows}
-    return sorted(rows.values(), key=happened_at, reverse=True)[:MOST_FAILED]
+    return sorted(rows.values(), key=place_of, reverse=True)[:MOST_FAILED]
 
 
 def _failed(workspace: Workspace) -> Sequence[ListedUpload]:

@@ -239,7 +239,7 @@ def test_the_noise_of_a_host_is_of_its_newest_runs(both, monkeypatch):
         host = Run.objects.filter(workspace=tenant.workspace)[0].server_host
         noise.refresh_hosts([host.pk])
         row = HostNoise.objects.get(host=host)
-        return row.latest, row.floor_share, row.run_sd, row.run_freedom
+        return row.latest, row.floor_share, round(row.run_sd, 9), row.run_freedom
 
     assert same(both, figures)[2] is not None
 
