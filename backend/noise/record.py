@@ -3,9 +3,10 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 from uuid import UUID
 
-from django.db.models import Avg, Count, Exists, OuterRef, Q, QuerySet, Variance
+from django.db.models import Avg, Count, Q, QuerySet, Variance
 from django.db.models.functions import Ln
 
 from backend.accounts.models import Workspace
@@ -104,29 +105,43 @@ def _wait_for_other_changes(hosts: Iterable[Host]) -> None:
     list(rows.order_by("pk").select_for_update(no_key=True).values_list("pk"))
 
 
-def _counted_trials() -> QuerySet[Trial]:
+def _counted_trials(runs: Collection[Any]) -> QuerySet[Trial]:
     """Trials whose throughput is the host's: a closed loop, without failures that make it fast.
 
     At an offered rate, throughput is the rate, however noisy the host is. A copy of an output is no
-    further measurement: of two, one counts.
+    further measurement: of two in these runs, one counts.
     """
     is_sound = Q(error_rate=None) | Q(error_rate__lte=HIGH_ERROR_RATE)
-    copied = Trial.objects.filter(
-        output_sha256=OuterRef("output_sha256"),
-        cell__series=OuterRef("cell__series"),
-        run__trashed_at=None,
-        pk__lt=OuterRef("pk"),
-    )
-    return Trial.objects.filter(
+    # By way of the cells: the planner then never scans the trials of all runs for each cell.
+    trials = Trial.objects.filter(
         is_sound,
-        ~Exists(copied),
+        cell__run__in=runs,
         cell__series__loop="closed",
         cell__rate_rps=None,
         warmup=False,
         incomplete=False,
         error="",
         throughput_rps__gt=0,
-    )
+    ).order_by()
+    copies = _copies(trials)
+    return trials.exclude(pk__in=copies) if copies else trials
+
+
+def _copies(trials: QuerySet[Trial]) -> list[UUID]:
+    """The trials whose output an earlier one of the same series has; there are seldom any."""
+    printed = trials.exclude(output_sha256=None)
+    groups = printed.values("cell__series", "output_sha256").annotate(count=Count("pk"))
+    repeated = {bytes(row["output_sha256"] or b"") for row in groups.filter(count__gt=1)}
+    if not repeated:
+        return []
+    rows = printed.filter(output_sha256__in=repeated).order_by("pk")
+    seen, copies = set(), []
+    for pk, series, output in rows.values_list("pk", "cell__series", "output_sha256"):
+        name = series, bytes(output or b"")
+        if name in seen:
+            copies.append(pk)
+        seen.add(name)
+    return copies
 
 
 def _run_means(host: Host) -> Iterator[RunMean]:
@@ -138,10 +153,7 @@ def _run_means(host: Host) -> Iterator[RunMean]:
     runs = newest_first(Run.objects.filter(on_host, is_open=False))
     newest = list(runs.values_list("pk", flat=True)[:NEWEST_RUNS])
     rows = (
-        _counted_trials()
-        # By way of the cells: the planner then never scans the trials of all runs for each cell.
-        .filter(cell__run__in=newest)
-        .order_by()
+        _counted_trials(newest)
         .values_list("cell__series", "cell__connections", "cell__run")
         .annotate(
             trials=Count("pk"),
@@ -199,7 +211,7 @@ def _self_comparisons(runs: Sequence[Run]) -> Iterator[SelfComparison]:
 
 def _sides(runs: Sequence[Run]) -> Mapping[UUID, dict[_Level, _Sides]]:
     """By run, series and connections, the sides of the trials."""
-    trials = _counted_trials().filter(run__in=runs, load__side__in=SIDES)
+    trials = _counted_trials(runs).filter(load__side__in=SIDES)
     rows = trials.order_by("run", "ordinal").values_list(
         *("run", "cell__series", "cell__connections", "load__side", "load__start"),
         Ln("throughput_rps"),
