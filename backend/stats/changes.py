@@ -85,7 +85,7 @@ def find_changes(positions: Sequence[Sequence[float]], rule: Rule = USUAL) -> li
 
 def least_change(positions: Sequence[Sequence[float]], rule: Rule = USUAL) -> float | None:
     """The share by which the level in the middle of a series without a change would have had to
-    change, so that about four of five such changes are found; None where not even twice would be."""
+    change, so that about four of five such changes are found; None for more than twice."""
     trials = tuple(tuple(each) for each in positions if each)
     count = len(trials)
     if count < LEAST_POSITIONS or min(min(each) for each in trials) <= 0:
