@@ -28,7 +28,7 @@ OPEN_WRITES = {"livez", "readyz", "try", "new-workspace", "leaked-token-list", "
 WRITE = re.compile(
     r"(?<!FOR )(?<!KEY )(?<!DO )\b(?:INSERT INTO|UPDATE|DELETE FROM|COPY|TRUNCATE)\s+\"?(\w+)"
 )
-READ = re.compile(r"\b(?:FROM|JOIN)\s+\"?(\w+)")
+READ = re.compile(r"\b(?:FROM|JOIN)\s+(?!LATERAL\b)\"?(\w+)")
 # Written for whoever asks: the session, and when a token was used last.
 OF_THE_SENDER = {"django_session", "usersessions_usersession", "accounts_token"}
 
