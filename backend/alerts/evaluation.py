@@ -11,10 +11,10 @@ from typing import Any
 from django.db.models import Exists, OuterRef, QuerySet
 
 from backend.alerts.lifecycle import Sighting, apply_sightings
-from backend.alerts.memory import memories_of
 from backend.alerts.models import AlertRule, RuleKind
 from backend.alerts.regressions import judge_regressions
-from backend.alerts.series_runs import SeriesRuns
+from backend.alerts.series_runs import MOST_SERIES, SeriesRuns
+from backend.alerts.subject_states import find_subject_states
 from backend.alerts.thresholds import judge_error_rates, judge_hosts
 from backend.analysis.loading.selection import NotVisible, select
 from backend.analysis.query.compare_query import CompareQuery, QueryError
@@ -26,33 +26,38 @@ def judge_run(run: Run) -> None:
     """Judge a complete run by every rule of its workspace, and store what follows."""
     rules = AlertRule.objects.filter(workspace=run.workspace_id, is_enabled=True)
     for rule in rules.exclude(kind=RuleKind.SILENT_AGENT).select_related("view", "workspace"):
-        problem = ""
         try:
-            _judge(rule, run)
+            problem = _judge(rule, run)
         except (QueryError, NotVisible) as error:
             problem = str(error)
         if problem != rule.problem:
             AlertRule.objects.filter(pk=rule.pk).update(problem=problem)
 
 
-def _judge(rule: AlertRule, run: Run) -> None:
+def _judge(rule: AlertRule, run: Run) -> str:
+    """What was not judged, in a sentence; empty where everything was."""
     if rule.kind == RuleKind.NOISY_HOST:
         apply_sightings(rule, judge_hosts(run, _threshold(rule)), run=run)
-        return
+        return ""
     if rule.view is None:
         raise QueryError("view", "a deleted view", "a saved view: choose another for this rule")
-    query = query_of(rule)
-    runs = _runs_of(query, run)
-    if runs.have(run):
-        apply_sightings(rule, _sightings(rule, query, run, runs), run=run)
+    runs = _runs_of(query_of(rule), run)
+    if not runs.includes(run):
+        return ""
+    apply_sightings(rule, _sightings(rule, run, runs), run=run)
+    count = runs.count_series(run)
+    if count <= MOST_SERIES:
+        return ""
+    return (
+        f"The newest run has {count:,} series, and the first {MOST_SERIES} by server were judged. "
+        "Make a rule for each part, with views that choose servers or workloads."
+    )
 
 
-def _sightings(
-    rule: AlertRule, query: CompareQuery, run: Run, runs: SeriesRuns
-) -> Sequence[Sighting]:
+def _sightings(rule: AlertRule, run: Run, runs: SeriesRuns) -> Sequence[Sighting]:
     if rule.kind == RuleKind.ERROR_RATE:
-        return judge_error_rates(query, run, runs, _threshold(rule))
-    return list(judge_regressions(query, run, runs, rule.metrics, memories_of(rule)))
+        return judge_error_rates(run, runs, _threshold(rule))
+    return list(judge_regressions(run, runs, rule.metrics, find_subject_states(rule)))
 
 
 def query_of(rule: AlertRule) -> CompareQuery:
@@ -71,7 +76,7 @@ def _runs_of(query: CompareQuery, run: Run) -> SeriesRuns:
     cells = selection.cells().filter(trial_count__gt=0)
     own = Exists(cells.filter(run=OuterRef("pk")))
     rows: QuerySet[Any] = selection.chosen_runs().filter(own, is_open=False)
-    return SeriesRuns(newest_first(rows), cells)
+    return SeriesRuns(query, newest_first(rows), cells)
 
 
 def _threshold(rule: AlertRule) -> float:

@@ -7,22 +7,22 @@ because a build changes it. All intervals of one run hold together at 95 %.
 """
 
 import hashlib
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import log
-from uuid import UUID
 
 from msgspec import structs
 
 from backend.alerts.lifecycle import Sighting
-from backend.alerts.memory import Memory
-from backend.alerts.series_runs import SeriesRuns
-from backend.analysis.compare.gathering import Gathered, gather
+from backend.alerts.series_runs import SeriesRuns, WatchedSeries
+from backend.alerts.subject_states import SubjectState
+from backend.analysis.compare.gathering import Gathered
 from backend.analysis.compare.headline import ratio_text
 from backend.analysis.grouping.points import Point
 from backend.analysis.grouping.sweep import Sweep
 from backend.analysis.judge.cases import Case, Judged, judge_cases
-from backend.analysis.judge.history import History, load_history
+from backend.analysis.judge.comparable import comparable_sample
+from backend.analysis.judge.history import History, Level, load_history
 from backend.analysis.judge.requirements import Requirement, accepted_change
 from backend.analysis.query.compare_query import CompareQuery
 from backend.analysis.query.field import text_of
@@ -32,78 +32,64 @@ from backend.analysis.query.records import LoadedCell
 from backend.analysis.query.units import at_place, figure_text
 from backend.runs.models import Run
 from backend.stats import Ratio
+from backend.stats.replicates import Sample
 
 # A build changes them, and the series goes on.
 _MAY_DIFFER = frozenset(FIELDS[name].identity for name in ("version", "tool_version"))
 
 
 @dataclass(frozen=True, slots=True)
-class _Watched:
-    """A series of the run, its baseline, and what is known of each of its metrics."""
+class _Point:
+    """A metric of a series at one load, with its baseline.
 
-    candidate: Gathered
-    sweep: Sweep
+    `suspected`: the run that is judged together with the suspicious runs before it. `newest`: the
+    run that is judged, alone.
+    """
+
+    series: WatchedSeries
     history: History
-    # Runs of the series before this one, the newest first.
-    earlier: Sequence[Run]
-
-
-@dataclass(frozen=True, slots=True)
-class _Question:
-    """A metric of a series at one load: all suspicious runs together, and the newest run alone."""
-
-    watched: _Watched
     subject: str
-    memory: Memory
-    together: Case
-    alone: Case
+    state: SubjectState
+    suspected: Case
+    newest: Case
 
     @property
     def last_good(self) -> Run | None:
         """The newest run of the baseline."""
-        earlier = self.watched.earlier
-        return next((each for each in earlier if self.memory.is_baseline(each)), None)
+        earlier = self.series.earlier
+        return next((run for run in earlier if self.state.is_baseline(run)), None)
 
 
 def judge_regressions(
-    query: CompareQuery,
-    run: Run,
-    runs: SeriesRuns,
-    metrics: Sequence[str],
-    memories: Mapping[str, Memory],
+    run: Run, runs: SeriesRuns, metrics: Sequence[str], states: Mapping[str, SubjectState]
 ) -> Iterator[Sighting]:
     """One sighting for each series and metric of the run that has a baseline.
 
-    `query`: the filters; its view is left out. `runs`: finds the earlier runs of a series.
-    `memories`: what is known of subjects. Raises QueryError and NotVisible.
+    `states`: by subject. Raises QueryError and NotVisible.
     """
-    questions = [
-        question
-        for watched in _watched(query, run, runs)
-        for question in _questions(watched, run, metrics, memories)
+    points = [
+        point
+        for series in runs.watch(run)
+        if (history := _history_of(series, runs.query)) is not None
+        for point in _points(series, history, metrics, states)
     ]
-    if not questions:
+    if not points:
         return
-    rows: dict[str, list[_Row]] = {}
-    for row in _rows(questions):
-        rows.setdefault(row.question.subject, []).append(row)
-    yield from (_sighting(subject, own) for subject, own in rows.items())
+    by_subject: dict[str, list[_JudgedPoint]] = {}
+    for judged in _judge(points):
+        by_subject.setdefault(judged.point.subject, []).append(judged)
+    yield from (_sighting(subject, own) for subject, own in by_subject.items())
 
 
-def _watched(query: CompareQuery, run: Run, runs: SeriesRuns) -> Iterator[_Watched]:
-    """The series of the run that earlier runs have too, one server at a time: a run may have more
-    series than one comparison shows."""
-    workspace_ids = [run.workspace_id]
-    for server in runs.servers_of(run):
-        candidate = gather(query.with_filters(run=[run.pk], server=[server]), workspace_ids)
-        for sweep in candidate.sweeps:
-            earlier = runs.before(run, sweep)
-            if not earlier:
-                continue
-            filters = {**query.filters, "run": [each.pk for each in earlier]}
-            history = load_history(candidate, sweep, filters, run.workspace_id)
-            if history is not None and (own := _same(history, sweep, candidate)).sweeps:
-                yield _Watched(candidate, sweep, own, earlier)
+def _history_of(series: WatchedSeries, query: CompareQuery) -> History | None:
+    """The baseline of a series; None where no earlier run has the same series."""
+    if not series.earlier:
+        return None
+    workspace_id = series.earlier[0].workspace_id
+    filters = {**query.filters, "run": [run.pk for run in series.earlier]}
+    history = load_history(series.candidate, series.sweep, filters, workspace_id)
+    same = None if history is None else _same(history, series.sweep, series.candidate)
+    return same if same is not None and same.sweeps else None
 
 
 def _same(history: History, sweep: Sweep, candidate: Gathered) -> History:
@@ -118,45 +104,43 @@ def _same(history: History, sweep: Sweep, candidate: Gathered) -> History:
     return replace(history, sweeps=tuple(same))
 
 
-def _questions(
-    watched: _Watched, run: Run, metrics: Sequence[str], memories: Mapping[str, Memory]
-) -> Iterator[_Question]:
-    sweep, parts = watched.sweep, watched.candidate.grouping.parts
-    identity = identity_of_series(sweep.group.first, parts)
+def _points(
+    series: WatchedSeries,
+    history: History,
+    metrics: Sequence[str],
+    states: Mapping[str, SubjectState],
+) -> Iterator[_Point]:
+    sweep, candidate = series.sweep, series.candidate
+    identity = identity_of_series(sweep.group.first, candidate.grouping.parts)
     for name in metrics:
         subject = subject_of(identity, sweep, name)
-        memory = memories.get(subject, Memory())
-        good = [each.pk for each in watched.earlier if memory.is_baseline(each)]
-        bad = [each.pk for each in watched.earlier if memory.is_suspicious(each)]
-        change = accepted_change(METRICS[name], watched.candidate.demands.relevant)
-        for point in sweep.points:
-            cases = _cases(watched, point, change, (good, bad))
-            if cases is not None:
-                yield _Question(watched, subject, memory, *cases)
+        state = states.get(subject, SubjectState())
+        good = [run.pk for run in series.earlier if state.is_baseline(run)]
+        suspicious = [run.pk for run in series.earlier if state.is_suspicious(run)]
+        change = accepted_change(METRICS[name], candidate.demands.relevant)
+        for at in sweep.points:
+            case = _newest_case(series, history.level(at.x, change.metric, good), at, change)
+            if case is not None:
+                before = history.sample(at.x, change.metric, suspicious)
+                yield _Point(
+                    series, history, subject, state, _with_trials_of(case, before), newest=case
+                )
 
 
-def _cases(
-    watched: _Watched,
-    point: Point,
-    change: Requirement,
-    earlier: tuple[Collection[UUID], Collection[UUID]],
-) -> tuple[Case, Case] | None:
-    """The newest run with the suspicious ones before it, and alone; None without a baseline."""
-    history, sweep, metric = watched.history, watched.sweep, change.metric
-    good, bad = earlier
-    if watched.candidate.entrant(sweep, point).unranked(metric.id) is not None:
-        return None
-    sample = point.metrics[metric.id].sample
-    level = history.level(point.x, metric, good)
-    if sample is None or level is None:
-        return None
-    before = history.sample(point.x, metric, bad)
-    seen = () if before is None else before.observations
-    together = structs.replace(sample, observations=(*seen, *sample.observations))
-    return (
-        Case(change, sweep, point, level, together),
-        Case(change, sweep, point, level, sample),
-    )
+def _newest_case(
+    series: WatchedSeries, level: Level | None, at: Point, change: Requirement
+) -> Case | None:
+    """The run alone; None where a figure of either side may not be compared."""
+    sample = comparable_sample(series.candidate, series.sweep, at, change.metric.id)
+    return None if None in (sample, level) else Case(change, series.sweep, at, level, sample)
+
+
+def _with_trials_of(case: Case, before: Sample | None) -> Case:
+    """The case with the trials of suspicious runs before it."""
+    if before is None or case.candidate is None:
+        return replace(case)
+    observations = (*before.observations, *case.candidate.observations)
+    return replace(case, candidate=structs.replace(case.candidate, observations=observations))
 
 
 def identity_of_series(cell: LoadedCell, parts: Sequence[str]) -> tuple[Hashable, ...]:
@@ -172,85 +156,87 @@ def subject_of(identity: tuple[Hashable, ...], sweep: Sweep, metric: str) -> str
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
-    """A question with its answers."""
+class _JudgedPoint:
+    """A point with the verdicts about its two cases."""
 
-    question: _Question
-    together: Judged
-    alone: Judged
+    point: _Point
+    suspected: Judged
+    newest: Judged
 
     @property
     def place(self) -> str | None:
-        x = self.question.together.point.x
+        """The load, as text; None if it is unknown."""
+        x = self.suspected.case.point.x
         return None if x is None else text_of(x)
 
     @property
-    def is_worse(self) -> bool:
-        """Whether all suspicious runs together are worse, by however little, and the newest one by
-        more than matters, as far as it can tell."""
-        alone = self.alone.ratio
-        if alone is None or alone.value is None or not _is_worse(self.together):
+    def is_suspicious(self) -> bool:
+        """Whether the suspicious runs together are worse beyond noise, and the figure of the newest
+        run is worse by more than the relevant difference."""
+        ratio = self.newest.ratio
+        if ratio is None or ratio.value is None or not _is_worse(self.suspected):
             return False
-        return _change(self.alone, alone.value) > self.alone.case.requirement.tolerance
+        return _change(self.newest, ratio.value) > self.newest.case.requirement.tolerance
 
     @property
-    def is_sized(self) -> bool:
-        """Whether they are worse by more than matters, for certain."""
-        return self.is_worse and self.together.verdict == "regressed"
+    def is_regressed(self) -> bool:
+        """Whether the suspicious runs together are certainly worse by more than the relevant
+        difference."""
+        return self.is_suspicious and self.suspected.verdict == "regressed"
 
     @property
-    def is_back(self) -> bool:
-        """Whether the newest run is at the level of the baseline, and better than the bad one.
-
-        Where nothing was bad yet, the first is enough.
-        """
-        ratio, bad = self.alone.ratio, self.question.memory.ratio
+    def has_recovered(self) -> bool:
+        """Whether the figure of the newest run is not worse than the baseline by more than the
+        relevant difference; after a confirmed alert, its interval must leave out the bad level."""
+        ratio, bad = self.newest.ratio, self.point.state.ratio
         if ratio is None or ratio.low is None or ratio.high is None or ratio.value is None:
             return False
-        is_near = _change(self.alone, ratio.value) <= self.alone.case.requirement.tolerance
-        return is_near and (bad is None or not ratio.low <= bad <= ratio.high)
+        if _change(self.newest, ratio.value) > self.newest.case.requirement.tolerance:
+            return False
+        return bad is None or not ratio.low <= bad <= ratio.high
 
 
-def _rows(questions: Sequence[_Question]) -> Iterator[_Row]:
-    """The questions with their answers; all intervals of a run hold together."""
-    relevant = questions[0].watched.candidate.demands.relevant
-    of_hosts = {n.host_id: n for each in questions for n in each.watched.history.gathered.noises}
-    noises, count = list(of_hosts.values()), len(questions)
-    together, _ = judge_cases([each.together for each in questions], noises, relevant, count)
-    alone, _ = judge_cases([each.alone for each in questions], noises, relevant, count)
-    by_case = {id(each.case): each for each in (*together, *alone)}
-    for each in questions:
-        yield _Row(each, by_case[id(each.together)], by_case[id(each.alone)])
+def _judge(points: Sequence[_Point]) -> Iterator[_JudgedPoint]:
+    """All points with their verdicts. The intervals of all suspicious runs hold together, and so do
+    those of the newest run."""
+    relevant = points[0].series.candidate.demands.relevant
+    of_hosts = {noise.host_id: noise for each in points for noise in each.history.gathered.noises}
+    noises, count = list(of_hosts.values()), len(points)
+    suspected, _ = judge_cases([each.suspected for each in points], noises, relevant, count)
+    newest, _ = judge_cases([each.newest for each in points], noises, relevant, count)
+    by_case = {id(each.case): each for each in (*suspected, *newest)}
+    for each in points:
+        yield _JudgedPoint(each, by_case[id(each.suspected)], by_case[id(each.newest)])
 
 
 def _change(judged: Judged, ratio: float) -> float:
-    """How far a ratio is a change for the worse, on the log scale."""
+    """The change for the worse that a ratio is, on the log scale; negative for the better."""
     value = log(ratio)
     return value if judged.case.requirement.is_lower_better else -value
 
 
 def _is_worse(judged: Judged) -> bool:
     ratio = judged.ratio
-    if ratio is None or ratio.low is None or ratio.high is None or not ratio.significant:
+    if ratio is None or ratio.value is None or not ratio.significant:
         return False
-    return _change(judged, ratio.low if ratio.low > 1 else ratio.high) > 0
+    return _change(judged, ratio.value) > 0
 
 
-def _sighting(subject: str, rows: Sequence[_Row]) -> Sighting:
-    worse = [row for row in rows if row.is_worse]
-    before = rows[0].question.last_good
-    if not worse:
-        is_back = all(row.is_back for row in rows)
-        return Sighting(subject, False if is_back else None, before=before)
-    sized = [row for row in worse if row.is_sized]
-    row = max(sized or worse, key=lambda row: _size(row.together.ratio))
+def _sighting(subject: str, points: Sequence[_JudgedPoint]) -> Sighting:
+    before = points[0].point.last_good
+    suspicious = [each for each in points if each.is_suspicious]
+    if not suspicious:
+        has_recovered = all(each.has_recovered for each in points)
+        return Sighting(subject, False if has_recovered else None, before=before)
+    regressed = [each for each in suspicious if each.is_regressed]
+    worst = max(regressed or suspicious, key=lambda each: _size(each.suspected.ratio))
     return Sighting(
         subject,
         is_bad=True,
-        is_sure=bool(sized),
-        text=_text(row, len(worse) - 1),
-        data=_data(row),
-        places=frozenset(filter(None, (each.place for each in worse))),
+        is_sure=bool(regressed),
+        text=_text(worst, len(suspicious) - 1),
+        data=_data(worst),
+        places=frozenset(filter(None, (each.place for each in suspicious))),
         before=before,
     )
 
@@ -261,30 +247,30 @@ def _size(ratio: Ratio | None) -> float:
     return max(ratio.value, 1 / ratio.value)
 
 
-def _text(row: _Row, more: int) -> str:
+def _text(judged: _JudgedPoint, more: int) -> str:
     """`nginx 1.4: latency p99 1.31× [1.2, 1.4] of the runs before, at 64 connections.`"""
-    case, ratio = row.together.case, row.together.ratio
+    case, ratio = judged.suspected.case, judged.suspected.ratio
     assert ratio is not None
     metric = case.requirement.metric
     name = metric.label[0].lower() + metric.label[1:]
     value = case.measure.value
     now = "" if value is None else f", now {figure_text(value, metric.unit)}"
     others = f", and at {more} more load point{'' if more == 1 else 's'}" if more else ""
-    axis = row.question.watched.candidate.grouping.x
-    at = "" if row.place is None else f" {at_place(row.place, axis)}"
+    axis = judged.point.series.candidate.grouping.x
+    at = "" if judged.place is None else f" {at_place(judged.place, axis)}"
     label = case.sweep.group.label
     return f"{label}: {name} {ratio_text(ratio)} of the runs before{at}{now}{others}."
 
 
-def _data(row: _Row) -> dict[str, object]:
-    case, ratio = row.together.case, row.together.ratio
+def _data(judged: _JudgedPoint) -> dict[str, object]:
+    case, ratio = judged.suspected.case, judged.suspected.ratio
     assert ratio is not None
     first = case.sweep.group.first
     return {
         "series": case.sweep.group.label,
         "metric": case.requirement.metric.id,
         "unit": case.requirement.metric.unit,
-        "axis": row.question.watched.candidate.grouping.x,
+        "axis": judged.point.series.candidate.grouping.x,
         "x": case.point.x,
         "value": case.measure.value,
         "ratio": ratio.value,

@@ -7,10 +7,7 @@ from math import expm1
 from backend.accounts.models import Workspace
 from backend.alerts.lifecycle import Sighting
 from backend.alerts.regressions import identity_of_series, subject_of
-from backend.alerts.series_runs import SeriesRuns
-from backend.analysis.compare.gathering import gather
-from backend.analysis.grouping.sweep import Sweep
-from backend.analysis.query.compare_query import CompareQuery
+from backend.alerts.series_runs import SeriesRuns, WatchedSeries
 from backend.analysis.query.field import text_of
 from backend.analysis.query.timestamps import instant
 from backend.analysis.query.units import at_place, figure_text
@@ -22,23 +19,18 @@ from backend.noise.sentences import share_text
 from backend.runs.models import Run
 
 
-def judge_error_rates(
-    query: CompareQuery, run: Run, runs: SeriesRuns, most: float
-) -> list[Sighting]:
-    """One sighting for each series of the run of which no later run was judged. `most`: the share
-    of failed requests that is still good. Raises QueryError and NotVisible."""
-    sightings = []
-    for server in runs.servers_of(run):
-        gathered = gather(query.with_filters(run=[run.pk], server=[server]), [run.workspace_id])
-        parts, axis = gathered.grouping.parts, gathered.grouping.x
-        for sweep in gathered.sweeps:
-            if (earlier := runs.before(run, sweep)) is not None:
-                sighting = _error_rate(sweep, parts, most, axis)
-                sightings.append(replace(sighting, before=earlier[0] if earlier else None))
-    return sightings
+def judge_error_rates(run: Run, runs: SeriesRuns, most: float) -> list[Sighting]:
+    """One sighting for each series of the run. `most`: the share of failed requests that is still
+    good. Raises QueryError and NotVisible."""
+    return [
+        replace(_error_rate(series, most), before=next(iter(series.earlier), None))
+        for series in runs.watch(run)
+    ]
 
 
-def _error_rate(sweep: Sweep, parts: tuple[str, ...], most: float, axis: str) -> Sighting:
+def _error_rate(series: WatchedSeries, most: float) -> Sighting:
+    sweep, grouping = series.sweep, series.candidate.grouping
+    parts, axis = grouping.parts, grouping.x
     subject = subject_of(identity_of_series(sweep.group.first, parts), sweep, "error_rate")
     figures = ((point.metrics["error_rate"].value, point) for point in sweep.points)
     rates = [(rate, point) for rate, point in figures if rate is not None]

@@ -8,8 +8,11 @@ import random
 from types import SimpleNamespace
 
 import pytest
+from msgspec import structs
 
-from backend.analysis.judge.cases import Case, judge_cases
+from backend.alerts.regressions import _judge, _Point
+from backend.alerts.subject_states import SubjectState
+from backend.analysis.judge.cases import Case
 from backend.analysis.judge.history import Level
 from backend.analysis.judge.requirements import accepted_change
 from backend.analysis.query.metrics import METRICS
@@ -18,6 +21,12 @@ from backend.stats.replicates import Observation, Sample
 LOADS, TRIALS, SD_OF_TRIALS = 5, 5, 0.01
 # Of a metric: how much more it varies than throughput, and in which direction it gets worse.
 SPREAD = {"throughput": (1, -1), "p99": (2, 1)}
+RELEVANT = 0.02
+SERIES = SimpleNamespace(
+    candidate=SimpleNamespace(demands=SimpleNamespace(relevant=RELEVANT)), earlier=[]
+)
+HISTORY = SimpleNamespace(gathered=SimpleNamespace(noises=()))
+SWEEP = SimpleNamespace(group=SimpleNamespace(id="a"))
 
 
 def sample(chance, effects, spread, shift=0.0):
@@ -31,28 +40,42 @@ def sample(chance, effects, spread, shift=0.0):
     )
 
 
-def worse(chance, history, run, shift):
-    """The metrics and load points at which a run is called worse than the history."""
-    group = SimpleNamespace(id="a")
-    cases = []
-    for name, (spread, sign) in SPREAD.items():
-        for load in range(LOADS):
-            base = sample(chance, history, spread)
-            cases.append(
-                Case(
-                    accepted_change(METRICS[name], 0.02),
-                    SimpleNamespace(group=group),
-                    SimpleNamespace(x=load),
-                    Level(base, len(history), 0),
-                    sample(chance, run, spread, sign * shift),
-                )
-            )
-    judged, _ = judge_cases(cases, [], 0.02, len(cases))
+def measure(chance, effects, shift=0.0):
+    """By metric and load, the trials of runs."""
     return {
-        (each.case.requirement.metric.id, each.case.point.x)
-        for each in judged
-        if each.verdict == "regressed"
+        (name, load): sample(chance, effects, spread, sign * shift)
+        for name, (spread, sign) in SPREAD.items()
+        for load in range(LOADS)
     }
+
+
+def together(*nights):
+    """The trials of several runs as one sample."""
+    first = nights[0]
+    observations = (each for night in nights for each in night.observations)
+    return structs.replace(first, observations=tuple(observations))
+
+
+def judge(history, runs, nights):
+    """What the newest of the nights says of each metric at each load.
+
+    `history`: the trials of `runs` runs, by metric and load.
+    """
+    points = []
+    for (name, load), base in history.items():
+        change, place = accepted_change(METRICS[name], RELEVANT), SimpleNamespace(x=load)
+        sides = (together(*[night[name, load] for night in nights]), nights[-1][name, load])
+        cases = [Case(change, SWEEP, place, Level(base, runs, 0), side) for side in sides]
+        points.append(_Point(SERIES, HISTORY, name, SubjectState(), *cases))
+    return list(_judge(points))
+
+
+def is_confirmed(first, second):
+    """Whether the second night confirms a metric at a load point that the first made suspicious."""
+    suspicious = {(each.point.subject, each.place) for each in first if each.is_suspicious}
+    again = [each for each in second if each.is_suspicious]
+    same = {each.point.subject for each in again if (each.point.subject, each.place) in suspicious}
+    return any(each.is_regressed and each.point.subject in same for each in again)
 
 
 def alerts_in(histories, runs, sd_of_runs, shift=0.0):
@@ -60,11 +83,12 @@ def alerts_in(histories, runs, sd_of_runs, shift=0.0):
     chance = random.Random(1)
     count = 0
     for _ in range(histories):
-        history = {run: chance.gauss(0, sd_of_runs) for run in range(runs)}
-        first, second = (
-            worse(chance, history, {"new": chance.gauss(0, sd_of_runs)}, shift) for _ in range(2)
-        )
-        count += bool(first & second)
+        history = measure(chance, {run: chance.gauss(0, sd_of_runs) for run in range(runs)})
+        nights = [
+            measure(chance, {name: chance.gauss(0, sd_of_runs)}, shift) for name in ("a", "b")
+        ]
+        first, second = judge(history, runs, nights[:1]), judge(history, runs, nights)
+        count += is_confirmed(first, second)
     return count / histories
 
 

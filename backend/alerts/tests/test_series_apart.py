@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 
+from backend.alerts import evaluation, series_runs
 from backend.alerts.lifecycle import answer_alert
 from backend.alerts.models import Alert, PendingRun
 from backend.alerts.wording import range_text
@@ -143,3 +144,21 @@ def test_a_run_of_a_series_that_was_uploaded_late_changes_nothing(workspace, rul
     lab.run({"s00": 0.5}, day=3, minutes=5)
     lab.run({"s00": 0.5}, day=3, minutes=9)
     assert states() == []
+
+
+def test_a_run_of_too_many_series_is_judged_in_part_and_the_rule_says_so(
+    workspace, rule, monkeypatch
+):
+    for module in (evaluation, series_runs):
+        monkeypatch.setattr(module, "MOST_SERIES", 2)
+    lab = nights(workspace, 3)
+    lab.good()
+    for _ in range(2):
+        lab.next(**dict.fromkeys(lab.servers, 0.5))
+    assert [each.data["server"] for each in Alert.objects.order_by("text")] == ["s00", "s01"]
+    rule.refresh_from_db()
+    assert rule.problem.startswith("The newest run has 3 series, and the first 2 by server")
+    # A smaller run has no problem any more.
+    lab.run({"s00": 0.5}, minutes=5)
+    rule.refresh_from_db()
+    assert rule.problem == ""

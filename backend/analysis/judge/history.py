@@ -13,6 +13,7 @@ from backend.analysis.compare.advice import as_sentence
 from backend.analysis.compare.comparability import Comparability
 from backend.analysis.compare.gathering import Gathered, gather
 from backend.analysis.compare.ratios import floor_of
+from backend.analysis.compare.reasons import Harm, Reason
 from backend.analysis.grouping.points import Point
 from backend.analysis.grouping.sweep import Sweep
 from backend.analysis.judge.comparable import comparable_sample, judge_pair
@@ -45,20 +46,18 @@ class History:
     """The series of a baseline that one series of the candidate is compared with.
 
     `comparability`: of the candidate with them, or with the newest one where none fits (`sweeps` is
-    then empty). `left_out`: how many series do not fit. `elsewhere`: what else they were measured
-    by, where that is why none fits.
+    then empty). `left_out`: how many series do not fit.
     """
 
     gathered: Gathered
     sweeps: tuple[Sweep, ...]
     comparability: Comparability
     left_out: int = 0
-    elsewhere: str = ""
 
     @property
     def why_none(self) -> str:
         """Why no series fits, in a sentence."""
-        return self.elsewhere or as_sentence("; ".join(self.comparability.reasons))
+        return as_sentence("; ".join(self.comparability.reasons))
 
     def points(self, x: Value) -> list[tuple[Sweep, Point]]:
         """The measured points at a load, one of each series."""
@@ -137,53 +136,59 @@ def load_history(
     alike = _most_alike(sweep, gathered.sweeps) if has_same_axis else []
     if not alike:
         return None
-    judged = [(other, judge_pair(gathered, candidate, (other, sweep))) for other in alike]
-    fitting = [(other, each) for other, each in judged if each.comparability.allows_ranking]
-    same, elsewhere = _of_same(sweep, [other for other, _ in fitting], may_differ)
-    newest = max(fitting or judged, key=lambda pair: _newest_run(pair[0]))
+    judged = [
+        (other, _judge_pair(gathered, candidate, (other, sweep), may_differ)) for other in alike
+    ]
+    fitting = [(other, each) for other, each in judged if each.allows_ranking]
+    _, comparability = max(fitting or judged, key=lambda pair: _newest_run(pair[0]))
     return History(
         gathered=gathered,
-        sweeps=tuple(same),
-        comparability=newest[1].comparability,
-        left_out=len(judged) - len(same),
-        elsewhere=elsewhere,
+        sweeps=tuple(other for other, _ in fitting),
+        comparability=comparability,
+        left_out=len(judged) - len(fitting),
     )
 
 
-def _hosts(cell: LoadedCell) -> str:
+def _judge_pair(
+    gathered: Gathered,
+    candidate: Gathered,
+    pair: tuple[Sweep, Sweep],
+    may_differ: Collection[str],
+) -> Comparability:
+    """Whether a series of the baseline may be compared with that of the candidate.
+
+    A reader may compare two machines, and sees that they differ; an exit status has no reader.
+    """
+    comparability = judge_pair(gathered, candidate, pair).comparability
+    if not comparability.allows_ranking:
+        return comparability
+    baseline, measured = (sweep.group.first for sweep in pair)
+    for name, (noun, read, tell) in MAY_DIFFER.items():
+        if name not in may_differ and read(baseline) != read(measured):
+            text = f"{noun} differs: {tell(baseline)}, {tell(measured)}"
+            remedy = f"Measure both with one {noun}, or allow it by may_differ={name}."
+            reason = Reason(text, remedy, Harm.FORBIDS, choice=f"may_differ={name} allows it")
+            return replace(comparability, status="not_comparable", because=(reason,))
+    return comparability
+
+
+def _host_ids(cell: LoadedCell) -> tuple[UUID | None, ...]:
     hosts = (cell.series.server_host, cell.series.client_host)
-    return " with ".join(dict.fromkeys(host.name or "" for host in hosts if host is not None))
+    return tuple(None if host is None else host.id for host in hosts)
 
 
-# What a caller may let differ between a candidate and its baseline, and how it is told.
+def _host_names(cell: LoadedCell) -> str:
+    hosts = (cell.series.server_host, cell.series.client_host)
+    names = dict.fromkeys(host.name or "unknown" for host in hosts if host is not None)
+    return " with ".join(names) or "unknown"
+
+
+# What a caller may let differ between a candidate and its baseline: its noun, and its value as it
+# is compared and as it is told.
 MAY_DIFFER: dict[str, tuple[str, Callable[[LoadedCell], Hashable], Callable[[LoadedCell], str]]] = {
-    "host": (
-        "on",
-        lambda cell: tuple(
-            host and host.id for host in (cell.series.server_host, cell.series.client_host)
-        ),
-        _hosts,
-    ),
-    "tool": ("by", lambda cell: cell.series.tool, lambda cell: cell.series.tool),
+    "host": ("host", _host_ids, _host_names),
+    "tool": ("load tool", lambda cell: cell.series.tool, lambda cell: cell.series.tool),
 }
-
-
-def _of_same(
-    sweep: Sweep, fitting: Sequence[Sweep], may_differ: Collection[str]
-) -> tuple[list[Sweep], str]:
-    """Those of the same hosts and tool as the candidate; where there are none, why, in words."""
-    first, same = sweep.group.first, list(fitting)
-    for name, (word, read, tell) in MAY_DIFFER.items():
-        others = same
-        if name not in may_differ:
-            same = [other for other in others if read(other.group.first) == read(first)]
-        if others and not same:
-            theirs = ", ".join(sorted({tell(other.group.first) or "unknown" for other in others}))
-            return [], (
-                f"The baseline was measured {word} {theirs}, the candidate {word} "
-                f"{tell(first) or 'unknown'}. Measure both alike, or say may_differ={name}."
-            )
-    return same, ""
 
 
 def _newest_run(sweep: Sweep) -> float:
@@ -199,11 +204,7 @@ def _texts(cell: LoadedCell) -> Hashable:
 # What a series of the baseline shares with that of the candidate: as much as possible. The version
 # is what a build changes.
 _SHARED: tuple[Callable[[LoadedCell], Hashable], ...] = (
-    lambda cell: (
-        cell.server.settings,
-        _texts(cell),
-        *((host and host.id) for host in (cell.series.server_host, cell.series.client_host)),
-    ),
+    lambda cell: (cell.server.settings, _texts(cell), _host_ids(cell)),
     lambda cell: (cell.server.settings, _texts(cell)),
     lambda cell: cell.server.settings,
 )

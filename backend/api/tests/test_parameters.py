@@ -73,3 +73,11 @@ def test_the_values_of_an_array_all_count(scene):
     both = client.get("/api/v1/compare?server=secret-server&server=other-server").json()
     assert len(both["series"]) == 2
     assert len(client.get("/api/v1/compare?server=secret-server").json()["series"]) == 1
+
+
+def test_what_may_not_differ_is_refused_with_what_may(client, scene):
+    client.force_login(scene.own.user)
+    asked = {"candidate": "version=1", "baseline": "main", "require": "throughput > -5%"}
+    answer = client.get("/api/v1/gate", {**asked, "may_differ": "workload"})
+    assert answer.status_code == 400
+    assert "may_differ: got “workload”, allowed is host or tool." in answer.json()["detail"]

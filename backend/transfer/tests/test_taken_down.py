@@ -44,7 +44,7 @@ def test_a_result_set_is_private(scene, tmp_path, capsys, is_exported_first):
     again = ResultSet.objects.get(workspace=workspace, title="First")
     assert again.visibility == Visibility.PRIVATE
     assert Client().get(f"/s/{again.link}").status_code == 404
-    assert "1 runs and result sets" in said
+    assert "took down 1 of these runs and result sets" in said
     # The others are as before, and so is the workspace.
     kept = ResultSet.objects.get(workspace=workspace, title="Second")
     assert (kept.visibility, workspace.is_public) == (Visibility.UNLISTED, True)
@@ -70,4 +70,4 @@ def test_without_a_takedown_all_is_as_before(scene, tmp_path, capsys):
     workspace, said = imported(export_to(scene.own.workspace, tmp_path), capsys)
     assert workspace.is_public
     assert SharedRun.objects.filter(run__workspace=workspace).exists()
-    assert "took them down" not in said
+    assert "took down" not in said

@@ -31,10 +31,22 @@ def test_another_machine_is_no_baseline_unless_the_caller_says_so(workspace, rat
     candidate = on_host(workspace, "fast", 20, rate, branch="topic")
     answer = gate(workspace, of(candidate))
     assert answer.verdict == "not_comparable"
-    assert "was measured on slow, the candidate on fast" in answer.rows[0].text
-    assert "may_differ=host" in answer.rows[0].text
+    assert "ost differs: slow, fast; may_differ=host allows it." in answer.rows[0].text
+    assert answer.outcome.status == "not_comparable"
     allowed = gate(workspace, of(candidate), may_differ=["host"])
     assert allowed.verdict in ("unchanged", "regressed", "improved")
+
+
+def test_another_load_tool_is_no_baseline_unless_the_caller_says_so(workspace):
+    """Where the load tool is all that differs, a reader may compare two load tools."""
+    for day in range(6):
+        add_run(workspace, day, specs=[CellSpec(version="1", rates=spread(1000 + day))])
+    specs = [CellSpec(version="1", tool="ab", rates=spread(1500))]
+    candidate = add_run(workspace, 20, branch="topic", specs=specs)
+    answer = gate(workspace, of(candidate))
+    assert answer.verdict == "not_comparable"
+    assert "oad tool differs: wrk, ab; may_differ=tool allows it." in answer.rows[0].text
+    assert gate(workspace, of(candidate), may_differ=["tool"]).verdict == "improved"
 
 
 def test_of_several_machines_only_the_same_one_counts(workspace):

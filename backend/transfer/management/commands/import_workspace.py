@@ -56,8 +56,8 @@ class Command(BaseCommand):
         self.stdout.write(f"{imported.files:>10}  raw files")
         if imported.closed:
             self.stdout.write(
-                f"Private, because staff of this service took them down: {imported.closed} runs "
-                "and result sets."
+                f"Staff of this service took down {imported.closed} of these runs and result sets; "
+                "the new workspace does not share them."
             )
 
 

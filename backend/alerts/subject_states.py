@@ -1,4 +1,4 @@
-"""What the alerts of a rule say of each subject: its baseline, and its suspicious runs."""
+"""Which earlier runs of a series are its baseline, and which are suspicious, by its alerts."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
 from typing import Any
+
+from django.db.models import F
 
 from backend.alerts.models import OPEN_STATES, Alert, AlertRule, AlertState
 from backend.runs.models import Run
@@ -16,12 +18,12 @@ MOST_ALERTS = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
-    """What is known of one series and metric.
+class SubjectState:
+    """The alerts of one series and metric.
 
     `begun`: the first run of its open alert. `since`: the first run of a level that a member
-    accepted. `bad`: the first and last runs of alerts that were fixed. `ratio`: how much worse the
-    open alert is, if it is confirmed.
+    accepted. `bad`: the first and last runs of alerts that were fixed. `ratio`: that of the open
+    alert to its baseline, once the alert is confirmed.
     """
 
     begun: datetime | None = None
@@ -30,7 +32,7 @@ class Memory:
     ratio: float | None = None
 
     def is_baseline(self, run: Run) -> bool:
-        """Whether an earlier run shows the level that is good."""
+        """Whether an earlier run counts in the baseline."""
         at = happened_at(run)
         if self.is_suspicious(run) or (self.since is not None and at < self.since):
             return False
@@ -41,26 +43,27 @@ class Memory:
         return self.begun is not None and happened_at(run) >= self.begun
 
 
-def memories_of(rule: AlertRule) -> Mapping[str, Memory]:
-    """By subject, what the rule's alerts say of it."""
+def find_subject_states(rule: AlertRule) -> Mapping[str, SubjectState]:
+    """By subject; a subject without alerts is left out."""
     told = [*OPEN_STATES, AlertState.FIXED, AlertState.NOT_A_REGRESSION]
     rows = Alert.objects.filter(rule=rule, state__in=told, first_run__isnull=False).annotate(
         first_at=happened_at_of("first_run__"), last_at=happened_at_of("last_run__")
     )
     by_subject: dict[str, list[Any]] = defaultdict(list)
-    for alert in rows[:MOST_ALERTS]:
+    # Open alerts first: none of them may be left out.
+    for alert in rows.order_by(F("ended_at").desc(nulls_first=True))[:MOST_ALERTS]:
         by_subject[alert.subject].append(alert)
-    return {subject: _memory(alerts) for subject, alerts in by_subject.items()}
+    return {subject: _state_of(alerts) for subject, alerts in by_subject.items()}
 
 
-def _memory(alerts: list[Any]) -> Memory:
+def _state_of(alerts: list[Any]) -> SubjectState:
     by_state: dict[str, list[Any]] = defaultdict(list)
     for each in alerts:
         by_state[each.state].append(each)
     begun = next(chain.from_iterable(by_state[state] for state in OPEN_STATES), None)
     accepted = [each.first_at for each in by_state[AlertState.NOT_A_REGRESSION]]
     fixed = by_state[AlertState.FIXED]
-    return Memory(
+    return SubjectState(
         begun=None if begun is None else begun.first_at,
         since=max(accepted, default=None),
         bad=tuple((each.first_at, each.last_at or each.first_at) for each in fixed),
@@ -69,5 +72,5 @@ def _memory(alerts: list[Any]) -> Memory:
 
 
 def is_suspicion(alert: Alert) -> bool:
-    """Whether nobody was told of it yet."""
+    """Whether the alert is not confirmed yet, so that no message was sent."""
     return alert.state == AlertState.UNCONFIRMED
