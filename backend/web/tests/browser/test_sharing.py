@@ -183,8 +183,10 @@ def test_a_frozen_page_of_another_metric_and_its_picture(page, wide, live_server
     ResultSet.objects.filter(pk=made.pk).update(created_at=at)
     ready(page, live_server.url + made.path)
     heading = page.locator("h1[data-slot=finding]")
-    expect(heading).to_contain_text("Take gthread 23.0 at 64 connections: p99 ")
-    expect(page.locator("[data-slot=margin]")).to_contain_text("answers 99 % of its requests in")
+    # gthread was measured in one of the two runs: that one decides, and it is behind there.
+    found = "sync 23.0 answers 99 % of its requests in 0.800×"
+    expect(heading).to_contain_text(found)
+    expect(heading).to_contain_text("in the run that measured both")
     page.locator("[data-control=metric]").select_option("throughput")
     expect(heading).to_have_text("Throughput")
     expect(page.locator("[data-slot=margin]")).to_have_text("")
@@ -196,10 +198,10 @@ def test_a_frozen_page_of_another_metric_and_its_picture(page, wide, live_server
         page.locator("[data-slot=png]").click()
     assert download.value.suggested_filename == "loadsheet-sweep-2026-03-01.png"
     page.locator("[data-control=metric]").select_option("p99")
-    expect(heading).to_contain_text("Take gthread 23.0 at 64 connections: p99 ")
+    expect(heading).to_contain_text(found)
     ready(page, f"{live_server.url}{made.path}?metric=cpu")
     expect(page.locator("[data-slot=missing]")).to_contain_text("hold no Server CPU")
-    expect(heading).to_contain_text("Take gthread 23.0 at 64 connections: p99 ")
+    expect(heading).to_contain_text(found)
     page.locator("[data-control=metric]").select_option("p50")
     expect(page.locator("[data-slot=missing]")).to_be_hidden()
     assert page.complaints == []
