@@ -7,6 +7,7 @@ from statistics import NormalDist, fmean, stdev
 
 from backend.runs.checks.check import CellInput, CellRule
 from backend.runs.checks.check_input import CheckInput, Finding, percent_text, rate_text
+from backend.runs.checks.dependence import DEPENDENCE_RULES
 from backend.runs.checks.dip import LEAST_VALUES, has_two_modes
 from backend.runs.checks.interruptions import INTERRUPTION_RULES
 from backend.stats.student import t_quantile
@@ -208,5 +209,6 @@ CELL_RULES = (
         "Statistics 13(1)",
         find=_find_two_modes,
     ),
+    *DEPENDENCE_RULES,
     *INTERRUPTION_RULES,
 )

@@ -9,6 +9,7 @@ import pytest
 
 from backend.runs.checks import CHECKS, CheckInput, check_cell
 from backend.runs.checks.cell import _least_variation
+from backend.runs.checks.dependence import lag_chance, ranks_of
 from backend.runs.checks.dip import critical_dip, dip, has_two_modes
 
 BEGIN = datetime(2026, 3, 1, tzinfo=UTC)
@@ -40,6 +41,11 @@ def test_a_steady_cell_is_silent():
         # It falls by a quarter, but not from trial to trial.
         ("drift", trials(8_000, 7_600, 7_700, 7_100, 7_200, 6_900, 6_300, 6_500, 6_000, 5_900)),
         ("two-modes", trials(*[8_000, 8_010, 7_990, 8_020, 6_900, 6_910, 6_920, 6_890])),
+        # A slow wave.
+        (
+            "dependent",
+            trials(*[8_000, 8_030, 8_060, 8_080, 8_090, 8_070, 8_040, 8_010, 7_980, 7_960]),
+        ),
         # Three of ten: too few for the dip.
         ("two-modes", trials(*range(8_000, 8_070, 10), 6_900, 6_910, 6_920)),
     ],
@@ -87,6 +93,25 @@ def test_two_trials_apart_or_a_narrow_gap_are_no_second_level():
     assert "two-modes" not in fired(trials(*range(8_000, 8_350, 50), 7_000, 7_050, 7_100))
 
 
+def test_nine_trials_and_equal_ones_do_not_depend_on_the_ones_before():
+    assert "dependent" not in fired(trials(*range(8_000, 8_090, 10)))
+    assert "dependent" not in fired(trials(*[8_000] * 12))
+
+
+def test_the_chance_of_a_lag_is_that_of_all_orders():
+    draw = random.Random(11)
+    values = [3.1, 2.7, 2.9, 2.9, 2.2, 1.8, 2.0, 1.1, 1.6, 0.9, 1.2, 1.0]
+
+    def ratio(values):
+        ranks = ranks_of(values)
+        return sum((after - before) ** 2 for before, after in pairwise(ranks))
+
+    orders = [ratio(draw.sample(values, len(values))) for _ in range(20_000)]
+    chance = sum(each <= ratio(values) for each in orders) / len(orders)
+    assert lag_chance(values) == pytest.approx(chance, rel=0.5)
+    assert lag_chance(values) < 0.005
+
+
 def test_the_workspace_may_ask_for_more_trials():
     assert "few-trials" in fired(trials(8_000.0, 7_990.0, 8_010.0), min_trials=5)
 
@@ -99,7 +124,7 @@ def test_a_server_that_answers_nothing_breaks_no_rule():
 def test_honest_noise_seldom_fires_however_many_trials_there_are(count):
     draw = random.Random(7)
     cells = [trials(*(draw.gauss(8_000, 240) for _ in range(count))) for _ in range(400)]
-    for id_ in ("spread", "drift", "two-modes"):
+    for id_ in ("spread", "drift", "two-modes", "dependent"):
         assert sum(id_ in fired(cell) for cell in cells) <= 8, id_
 
 

@@ -74,6 +74,15 @@ def _with_two_levels(draw: Generator) -> MadeCell:
     return MadeCell(rates * draw.permutation(levels))
 
 
+def _dependent(draw: Generator) -> MadeCell:
+    """Trials that keep 90 % of the distance of the one before from the mean."""
+    steps = draw.normal(0, 1, 40)
+    distances = [steps[0] / (1 - 0.9**2) ** 0.5]
+    for step in steps[1:]:
+        distances.append(0.9 * distances[-1] + step)
+    return MadeCell(RATE_RPS * (1 + 0.005 * np.array(distances)))
+
+
 def _restarted(draw: Generator) -> MadeCell:
     cell = make_cell(draw)
     count = len(cell.rates_rps)
@@ -102,6 +111,7 @@ CELL_MISTAKES: dict[str, tuple[str, Callable[[Generator], MadeCell]]] = {
     "drift": ("throughput falls by 26 % over 8 to 30 trials, with noise", _with_drift),
     "collapse": ("five trials of 100, 87, 13, 1 and 0 %", _with_collapse),
     "two-modes": ("8 to 30 trials have two equally common levels, 25 % apart", _with_two_levels),
+    "dependent": ("40 trials keep 90 % of the distance of the one before", _dependent),
     "restarted": ("a second start of the server between the trials", _restarted),
     "paused": ("2 to 48 hours between two trials", _paused),
 }
