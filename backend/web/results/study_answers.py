@@ -22,8 +22,8 @@ MOST_PLOTTED, UNIT = 5, METRICS["throughput"].unit
 def today_answers(
     request: HttpRequest, study: Study, servers: Sequence[str] = ()
 ) -> list[dict[str, Any]]:
-    """The answer of each workload, with its level of trust and its address; none where today's run
-    is not loaded, or the viewer may not read it. `servers`: of these alone.
+    """What the comparison of each workload answers, with its level of trust and its address; none
+    where today's run is not loaded, or the viewer may not read it. `servers`: of these alone.
     """
     run = _today_runs(request).get(study.name)
     if run is None:
@@ -32,7 +32,9 @@ def today_answers(
     return [
         {
             "workload": each.workload,
-            "answer": each.answer,
+            "sentence": each.answer.sentence,
+            # Of one series alone, it says what to measure beside it.
+            "margin": None if len(each.ranked) == 1 else each.answer.margin,
             "level": TRUST_LEVELS[each.answer.trust.level],
             "url": each.url,
             "plot": _plot(each),
