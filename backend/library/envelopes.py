@@ -1,18 +1,20 @@
 """The files and the envelope of each run of a study, as an agent would send them."""
 
 import hashlib
+import json
 import uuid
+import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from backend.library.study import Outputs, Study, StudyRun
-from backend.library.today import find_today
-from backend.library.trials import output_paths, repeat_of
+from backend.library.study import Outputs, Study, StudyRun, repeat_of
 from backend.runs.registry.identity import canonical_json
 
-# The part of a study that our own run of its plan is: the name of its panel too.
+# Our own run of a study's plan as the agent kept it: the envelope and every output.
+TODAY_FILE, ENVELOPE = "today.zip", "envelope.json"
+# The part of a study that this run is: the name of its panel too.
 TODAY = "Old and current versions today"
 # Ids of the library's runs are made from their content: equal content is loaded once.
 NAMESPACE = uuid.UUID("6f0b7f2e-1f0c-4c5e-9a37-6a1f4a0e2005")
@@ -34,11 +36,14 @@ def parcel_of(study: Study, run: StudyRun) -> Parcel:
 
 def today_parcel(study: Study) -> Parcel | None:
     """The upload of today's run of a study; None if it has none."""
-    today = find_today(study)
-    if today is None:
+    path = study.folder / TODAY_FILE
+    if not path.exists():
         return None
-    run = {**today.envelope["run"], "labels": {"study": study.name, "part": TODAY}}
-    return _parcel({**today.envelope, "run": run}, today.files)
+    with zipfile.ZipFile(path) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    envelope = json.loads(files.pop(ENVELOPE))
+    run = {**envelope["run"], "labels": {"study": study.name, "part": TODAY}}
+    return _parcel({**envelope, "run": run}, files)
 
 
 def _parcel(envelope: Mapping[str, Any], files: Mapping[str, bytes]) -> Parcel:
@@ -62,7 +67,7 @@ def _files(study: Study, run: StudyRun) -> Iterator[tuple[str, bytes]]:
     for table in run.tables:
         yield table, (study.folder / table).read_bytes()
     for outputs in run.outputs:
-        for path in output_paths(study, outputs):
+        for path in outputs.paths(study):
             yield _artefact_name(outputs, path), path.read_bytes()
 
 
@@ -72,7 +77,7 @@ def _artefact_name(outputs: Outputs, path: Path) -> str:
 
 def _trials(study: Study, run: StudyRun) -> dict[str, Any]:
     """The trials of outputs; a table lists its trials itself."""
-    pairs = [(outputs, path) for outputs in run.outputs for path in output_paths(study, outputs)]
+    pairs = [(outputs, path) for outputs in run.outputs for path in outputs.paths(study)]
     trials = [
         {
             "ordinal": ordinal,

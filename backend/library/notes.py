@@ -2,9 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from backend.library.figure_table import today_table
 from backend.library.study import Figure, Study
-from backend.library.summary import today_texts
 
 
 def notes_of(study: Study) -> str:
@@ -18,9 +16,6 @@ def _paragraphs(study: Study) -> Iterator[str]:
     yield f"**Saturation point.** {study.saturation}"
     yield "**What was wrong with the measurement.**"
     yield _list(study.wrong)
-    if texts := today_texts(study):
-        yield "**What the same test says today.**"
-        yield _list(texts)
     yield "**Conditions.**"
     yield _list(study.conditions)
     yield "**Method.**"
@@ -35,20 +30,12 @@ def _paragraphs(study: Study) -> Iterator[str]:
 
 def today_notes(study: Study) -> str:
     """The text above the chart that has the published figures beside those of today."""
-    return "\n\n".join(_today_paragraphs(study))
-
-
-def _today_paragraphs(study: Study) -> Iterator[str]:
-    yield f"**Question.** {study.question}"
-    yield f"**Who won then.** {study.won}"
-    yield "**What the same test says today.**"
-    yield _list(today_texts(study))
-    yield "\n".join(today_table(study))
-    yield (
-        "A figure is the geometric mean of the trials at one load, with the lowest and the "
-        f"highest trial. Measured again by `loadsheet run agents/plans/{study.name}.toml --short`. "
-        "The plan lists what differs from the study. The machines differ too, so the old figures "
-        "and those of today are not ranked together."
+    return (
+        f"**Question.** {study.question}\n\n"
+        f"**Who won then.** {study.won}\n\n"
+        f"Measured again by `loadsheet run agents/plans/{study.name}.toml --short`. The plan lists "
+        "what differs from the study. The machines differ too, so the old figures and those of "
+        "today are not ranked together."
     )
 
 

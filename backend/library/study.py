@@ -3,6 +3,8 @@
 Pure: no Django. The files hold figures and our own words, no text of a publication.
 """
 
+from __future__ import annotations
+
 import tomllib
 from collections.abc import Iterator
 from functools import cache
@@ -24,6 +26,11 @@ class Outputs(Struct, frozen=True, forbid_unknown_fields=True):
     server: dict[str, Any]
     workload: dict[str, Any] = {}
     load: dict[str, Any] = {}
+
+    def paths(self, study: Study) -> list[Path]:
+        """Its files, in the order of load and repeat."""
+        files = (study.folder / "raw" / self.folder).glob("*.txt")
+        return sorted(files, key=lambda path: (_load_of(path), repeat_of(path)))
 
 
 class StudyRun(Struct, frozen=True, forbid_unknown_fields=True):
@@ -101,3 +108,14 @@ def _studies() -> Iterator[Study]:
     for path in FOLDER.glob("*/study.toml"):
         values = {"name": path.parent.name, **tomllib.loads(path.read_text())}
         yield msgspec.convert(values, Study)
+
+
+def _load_of(path: Path) -> int:
+    """The load in a name such as `c1000-2.txt`; 0 where it has none."""
+    digits = path.stem.rpartition("-")[0].lstrip("cr")
+    return int(digits) if digits.isdigit() else 0
+
+
+def repeat_of(path: Path) -> int:
+    """The repeat in a name such as `c1000-2.txt`."""
+    return int(path.stem.rpartition("-")[2])

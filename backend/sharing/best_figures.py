@@ -152,10 +152,9 @@ def _figure_text(figures: Figures, metric: Metric, figure: _Figure) -> str:
 
 def _trials_text(best: Sequence[_Figure]) -> str:
     counts = sorted({figure.point.trials for figure in best})
-    if {figure.series.tool for figure in best} == {PUBLISHED}:
-        return "As published, one figure each" if counts == [1] else "As published"
     if counts == [1]:
-        return "One trial each"
+        is_published = {figure.series.tool for figure in best} == {PUBLISHED}
+        return "As published, one figure each" if is_published else "One trial each"
     return f"{' to '.join(map(str, dict.fromkeys((counts[0], counts[-1]))))} trials each"
 
 

@@ -3,11 +3,9 @@
 import tomllib
 from pathlib import Path
 
-import pytest
-
-from backend.library.page import highest_figure, page
+from backend.library.page import page
 from backend.library.shelf import FEATURES, SERVERS_TO_MEASURE, find_shelved, read_shelf
-from backend.library.study import find_study, read_studies
+from backend.library.study import read_studies
 
 DOCS = Path(__file__).parents[3] / "docs" / "studies.md"
 
@@ -77,29 +75,6 @@ def test_a_server_has_the_licence_that_the_servers_to_measure_name():
         if server.licence and folder.exists():
             assert tomllib.loads(folder.read_text())["licence"] == server.licence
     assert all(server.known_licence for server in read_shelf())
-
-
-@pytest.mark.parametrize(
-    ("slug", "study", "figure"),
-    [
-        ("fapws", "landshark-2010", "7,174 requests/s at 100 connections"),
-        ("nginx", "scaling-twisted-2013", "86,385 requests/s at 1,000 connections"),
-        ("twisted", "scaling-twisted-2013", "62,414 requests/s at 4,000 connections"),
-        ("twisted", "async-servers-2009", ""),
-        ("tornado", "async-servers-2009", "7,400 requests/s at a rate of 7,400"),
-        ("snakelets", "snakelets-2005", "620 requests/s at 60 connections"),
-    ],
-)
-def test_the_highest_figure_of_a_server_in_a_study(slug, study, figure):
-    assert highest_figure(find_shelved(slug), find_study(study)) == figure
-
-
-def test_a_server_with_two_names_has_a_figure_for_each():
-    figure = highest_figure(find_shelved("django"), find_study("landshark-2010"))
-    assert figure == (
-        "Django development server 953 requests/s at 1,000 connections, "
-        "mod_wsgi 3,651 requests/s at 100 connections"
-    )
 
 
 def test_an_unknown_server_is_none():

@@ -10,7 +10,6 @@ import pytest
 from backend.formats import FormatError, RawArtefact, parse
 from backend.library.envelopes import parcel_of
 from backend.library.study import read_studies
-from backend.library.trials import output_paths
 
 STUDIES = {study.name: study for study in read_studies()}
 LANDSHARK = STUDIES["landshark-2010"]
@@ -66,23 +65,29 @@ def raw_rates():
     (run,) = (run for run in LANDSHARK.runs if run.outputs)
     rates = {}
     for outputs in run.outputs:
-        for path in output_paths(LANDSHARK, outputs):
+        for path in outputs.paths(LANDSHARK):
             (trial,) = parsed(path)
             key = outputs.server["name"], trial.connections
             rates.setdefault(key, []).append(trial.reported_rps)
     return rates
 
 
-def test_the_tables_of_landshark_are_the_means_of_its_reports_but_for_two_cells():
+def test_the_tables_of_landshark_are_the_means_of_its_reports_but_for_three_cells():
     rates = raw_rates()
     assert sum(map(len, rates.values())) == 133
     apart = {}
     for row in rows_of(LANDSHARK.folder / "tables.csv"):
         key = row["server"], int(row["connections"])
         mean = fmean(rates[key])
-        if abs(mean - float(row["throughput_rps"])) > 5:
+        # The authors cut the decimals of some figures, and rounded others.
+        if abs(mean - float(row["throughput_rps"])) > 2:
             apart[key] = float(row["throughput_rps"]), round(mean)
-    assert apart == {("PHP", 10_000): (2_239, 2_339), ("mod_wsgi", 20_000): (1_374, 1_223)}
+    assert apart == {
+        ("PHP", 10_000): (2_239, 2_339),
+        ("Jetty", 1_000): (1_095, 1_092),
+        ("mod_wsgi", 20_000): (1_374, 1_223),
+    }
+    assert any("1,095 instead of 1,092" in fault for fault in LANDSHARK.wrong)
     slowest_left_out = sorted(rates["mod_wsgi", 20_000])[1:]
     assert fmean(slowest_left_out) == pytest.approx(1_374, abs=1)
 
@@ -112,7 +117,7 @@ def test_the_sheet_of_2013_has_the_figures_of_the_outputs():
     }
     for group in run.outputs:
         key = group.server["name"], group.server.get("configuration", {}).get("resource", "")
-        (path,) = output_paths(study, group)
+        (path,) = group.paths(study)
         (trial,) = parsed(path)
         figures = (trial.reported_rps, trial.transfer_rate_bytes_s / 1024)
         outputs[key][group.workload["payload_bytes"]] = figures

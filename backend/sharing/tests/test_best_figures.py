@@ -77,6 +77,12 @@ def test_each_workload_is_told_by_itself_the_one_of_most_servers_first():
     )
 
 
+def test_a_mean_of_several_published_figures_was_published_by_nobody():
+    text = described(series("nginx", point(8, 1072, trials=3), tool="published"))
+    assert "3 trials each" in text
+    assert "As published" not in text
+
+
 def test_more_workloads_than_a_card_holds_are_counted():
     rows = [series("nginx", point(8, 100 + size), workload=f"{size} B") for size in range(5)]
     assert "; and 2 more. One trial each." in described(*rows)

@@ -21,6 +21,7 @@ from backend.links import link_to, pair_link
 from backend.runs.models import Cell, Run
 from backend.runs.tables.happening import happened_at_of
 from backend.web.base import visible
+from backend.web.base.trust_levels import TRUST_LEVELS
 from backend.web.registry.host_facts import fact_label
 
 _TOPICS = {
@@ -31,14 +32,6 @@ _TOPICS = {
     "client host": "Client host",
 }
 _KINDS = {"us": "time", "ratio": "ratio", "req/s": "rate"}
-# The mark, the name and the tone of each level of trust, as on the page of a comparison.
-_LEVELS = {
-    "solid": ("●", "Solid", "ok"),
-    "care": ("▲", "Use with care", "warning"),
-    "noisy": ("◆", "Too noisy", "warning"),
-    "few_trials": ("◇", "Too few trials", "warning"),
-    "not_comparable": ("■", "Not comparable", "error"),
-}
 _VERDICTS = {
     "improved": "better",
     "regressed": "worse",
@@ -67,7 +60,7 @@ def compare_two(request: HttpRequest, slug: str) -> HttpResponse:
         "pair": pair,
         "heading": heading,
         "advice": advice,
-        "level": _LEVELS[pair.trust.level],
+        "level": TRUST_LEVELS[pair.trust.level],
         "intent": "" if pair.finding.lower().startswith(intent) else intent,
         "reasons": pair.trust.reasons[:MAX_REASONS],
         "count": len(pair.trust.reasons),

@@ -7,42 +7,39 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from backend.accounts.models import Workspace
-from backend.library.figure_table import figure_table
 from backend.library.loading import SLUG, result_set_id, today_name
-from backend.library.page import highest_figure
+from backend.library.published import highest_printed
 from backend.library.shelf import ShelvedServer, find_shelved, read_shelf
 from backend.library.study import Study, read_studies
-from backend.library.summary import noise_text
-from backend.library.today import rows_of
 from backend.links import compare_link, link_to
 from backend.runs.catalogue.naming import distinct_names
 from backend.runs.models import Server
 from backend.web.base import visible
-from backend.web.results.study_answers import today_answers, today_runs
+from backend.web.results.study_answers import today_answers
 
 
 @require_safe
 def library(request: HttpRequest) -> HttpResponse:
     """Every study with its answers, and every server that a study names."""
-    paths, runs = result_set_paths(request), today_runs(request)
+    paths = result_set_paths(request)
     context = {
         "nav": "library",
         "workspace_url": link_to("workspace", SLUG) if _workspace() else "",
-        "studies": [
-            {
-                "study": study,
-                "url": paths.get(study.name, ""),
-                "faults": study.first_faults,
-                "more_faults": len(study.further_faults),
-                "today": today_answers(study, runs),
-                "table": figure_table(rows_of(study)),
-                "today_url": paths.get(today_name(study.name), ""),
-            }
-            for study in read_studies()
-        ],
+        "studies": [_study(request, study, paths) for study in read_studies()],
         "servers": read_shelf(),
     }
     return render(request, "library.html", context)
+
+
+def _study(request: HttpRequest, study: Study, paths: dict[str, str]) -> dict[str, Any]:
+    today = today_answers(request, study)
+    return {
+        "study": study,
+        "url": paths.get(study.name, ""),
+        "today": today,
+        "plot": next((each["plot"] for each in today if each["plot"]), None),
+        "today_url": paths.get(today_name(study.name), ""),
+    }
 
 
 @require_safe
@@ -54,21 +51,21 @@ def library_server(request: HttpRequest, slug: str) -> HttpResponse:
         "nav": "library",
         "server": server,
         "features": server.features.items(),
-        "studies": [_measured(server, study, paths) for study in server.named_in],
+        "studies": [_measured(request, server, study, paths) for study in server.named_in],
         "measured": _measured_servers(server),
     }
     return render(request, "library_server.html", context)
 
 
-def _measured(server: ShelvedServer, study: Study, paths: dict[str, str]) -> dict[str, Any]:
-    own = [row for row in rows_of(study) if row.server_name in server.run_names]
+def _measured(
+    request: HttpRequest, server: ShelvedServer, study: Study, paths: dict[str, str]
+) -> dict[str, Any]:
     return {
         "study": study,
         "url": paths.get(study.name, ""),
-        "figure": highest_figure(server, study),
+        "figure": highest_printed(server, study),
         "faults": study.first_faults,
-        "table": figure_table(own),
-        "noise": noise_text(study),
+        "today": today_answers(request, study, server.run_names),
     }
 
 

@@ -21,7 +21,6 @@ from backend.analysis.loading.viewer_slots import hold_slot
 from backend.analysis.query.compare_query import DRAWING, CompareQuery, QueryError
 from backend.analysis.query.fields import page_fields
 from backend.library.loading import find_study_of, result_set_id, today_name
-from backend.library.summary import versions_texts
 from backend.links import absolute, comparison_link, link_to, result_set_link
 from backend.runs.catalogue.naming import count_text
 from backend.sharing import drawing
@@ -50,7 +49,7 @@ from backend.web.results.result_set_answers import (
     not_taken,
 )
 from backend.web.results.result_set_forms import BadForm, description_from
-from backend.web.results.study_answers import today_answers, today_runs
+from backend.web.results.study_answers import today_answers
 
 PER_PAGE = 25
 View = Callable[[HttpRequest, Reading], HttpResponse]
@@ -221,11 +220,9 @@ def _study_answers(request: HttpRequest, result_set: ResultSet) -> dict[str, Any
     rows = ResultSet.objects.filter(workspace=result_set.workspace).exclude(pk=result_set.pk)
     today = rows.filter(link=result_set_id(today_name(study.name))).first()
     current = _if_nameable(result_set, today, is_member=visible.is_member(request, result_set))
-    shows_today = result_set.link == result_set_id(today_name(study.name))
     return {
         "study": study,
-        "study_versions": versions_texts(study) if shows_today else [],
-        "study_today": today_answers(study, today_runs(request)),
+        "study_today": today_answers(request, study),
         "study_today_url": "" if current is None or current.is_gone else current.path,
     }
 

@@ -1,45 +1,72 @@
-"""What the same test says today, each sentence with the ranking that it is about."""
+"""What the same test says today, on the pages of the library and of its result sets."""
 
-from collections.abc import Mapping
-from typing import NamedTuple
-from uuid import UUID
+from collections.abc import Sequence
+from typing import Any
 
 from django.http import HttpRequest
 
-from backend.analysis.query.field import number_text
+from backend.analysis.query.metrics import METRICS
+from backend.analysis.query.units import short_figure_text
 from backend.library.envelopes import TODAY
 from backend.library.loading import SLUG
-from backend.library.order import Candidate, Sentence
 from backend.library.study import Study
-from backend.library.summary import today_sentences
-from backend.links import compare_link
+from backend.library.today import TodayAnswer, answer_today
 from backend.runs.models import Run
 from backend.web.base import visible
+from backend.web.base.trust_levels import TRUST_LEVELS
+
+# Series that a plot has room for, and the unit of their figures.
+MOST_PLOTTED, UNIT = 5, METRICS["throughput"].unit
 
 
-class Answer(NamedTuple):
-    """A sentence, and the workload and the address of its ranking; empty if it is about none."""
+def today_answers(
+    request: HttpRequest, study: Study, servers: Sequence[str] = ()
+) -> list[dict[str, Any]]:
+    """What the comparison of each workload answers, with its level of trust and its address; none
+    where today's run is not loaded, or the viewer may not read it. `servers`: of these alone.
+    """
+    run = _today_runs(request).get(study.name)
+    if run is None:
+        return []
+    answers = answer_today(study, run, servers=servers, viewer=visible.viewer_name(request))
+    return [
+        {
+            "workload": each.workload,
+            "sentence": each.answer.sentence,
+            # Of one series alone, it says what to measure beside it.
+            "margin": None if len(each.ranked) == 1 else each.answer.margin,
+            "level": TRUST_LEVELS[each.answer.trust.level],
+            "url": each.url,
+            "plot": _plot(each),
+        }
+        for each in answers
+    ]
 
-    text: str
-    workload: str = ""
-    url: str = ""
-    is_method: bool = False
+
+def _plot(answer: TodayAnswer) -> dict[str, Any] | None:
+    """The first series of its ranking, their figures and intervals in percent of the largest bound;
+    None where fewer than two are ranked."""
+    if len(answer.ranked) < 2:
+        return None
+    shown = [(row, row.value or 0.0) for row in answer.ranked[:MOST_PLOTTED]]
+    percent = 100 / max(row.high or value for row, value in shown)
+    rows = [
+        {
+            "label": row.label,
+            "low": round((row.low or value) * percent, 1),
+            "at": round(value * percent, 1),
+            "high": round((row.high or value) * percent, 1),
+            "figure": short_figure_text(value, UNIT).removesuffix(f" {UNIT}"),
+        }
+        for row, value in shown
+    ]
+    more = len(answer.ranked) - len(rows)
+    title = f"Throughput in {UNIT}: {answer.workload} {answer.place}"
+    return {"title": title, "rows": rows, "more": more, "url": answer.url}
 
 
-def today_answers(study: Study, runs: Mapping[str, UUID]) -> list[Answer]:
-    """What the same test says today. `runs`: of `today_runs`."""
-    run = runs.get(study.name)
-    return [_answer(sentence, run) for sentence in today_sentences(study)]
-
-
-def _answer(sentence: Sentence, run: UUID | None) -> Answer:
-    text, leader, is_method = sentence
-    if run is None or leader is None:
-        return Answer(text, is_method=is_method)
-    return Answer(text, leader.workload, _ranking_url(run, leader), is_method)
-
-
-def today_runs(request: HttpRequest) -> dict[str, UUID]:
+@visible.read_once
+def _today_runs(request: HttpRequest) -> dict[str, Run]:
     """The runs of today that the viewer may read, by their study."""
     rows = Run.objects.filter(
         workspace__slug=SLUG,
@@ -48,21 +75,4 @@ def today_runs(request: HttpRequest) -> dict[str, UUID]:
         labels__part=TODAY,
         labels__has_key="study",
     )
-    return {labels["study"]: pk for pk, labels in rows.values_list("pk", "labels")}
-
-
-def _ranking_url(run: UUID, leader: Candidate) -> str:
-    """The comparison of one workload of a run, ranked at the load of the leader's figure.
-
-    Servers whose answers differ by some bytes are ranked too, as the sentence does: the page then
-    says what differs.
-    """
-    point = leader.load_point
-    return compare_link(
-        SLUG,
-        run=run,
-        workload=leader.workload,
-        override=1,
-        x=None if leader.figure.offered_rps is None else "rate",
-        at=None if point is None else number_text(point),
-    )
+    return {run.labels["study"]: run for run in rows.select_related("workspace")}

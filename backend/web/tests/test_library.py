@@ -1,20 +1,22 @@
 """The pages of the library, before and after it is loaded."""
 
+import re
+
 import pytest
 from django.test import Client
 from django.utils import timezone
 from django.utils.html import escape
 
 from backend.accounts.models import Workspace
+from backend.library.envelopes import TODAY
 from backend.library.loading import SLUG, load_library, result_set_id, today_name
-from backend.library.shelf import find_shelved, read_shelf
+from backend.library.shelf import read_shelf
 from backend.library.study import read_studies
-from backend.library.summary import today_texts
-from backend.library.today import rows_of
+from backend.library.today import answer_today
+from backend.runs.models import Run
 from backend.sharing.models import ResultSet, Visibility
 from backend.sharing.newer_runs import count_newer_runs
 from backend.testing.rows import CellSpec, make_run
-from backend.web.home import library
 
 pytestmark = pytest.mark.django_db
 
@@ -61,22 +63,6 @@ def test_a_page_shows_figures_features_and_versions():
     assert "pip install tornado==0.2" in page
 
 
-def test_the_page_of_a_server_has_its_figures_then_and_today_with_the_noise_of_the_machine(
-    monkeypatch,
-):
-    monkeypatch.setattr(library, "noise_text", lambda study: f"Noise of {study.name}.")
-    page = page_at("/library/servers/tornado").replace("&#x27;", "'")
-    shown = 0
-    for study in read_studies():
-        rows = [row for row in rows_of(study) if row.server_name == "Tornado"]
-        named = study in find_shelved("tornado").named_in
-        figures = [row.current.text for row in rows if row.current]
-        assert all((text in page) == named for text in figures)
-        assert (f"Noise of {study.name}." in page) == named
-        shown += named * len(figures)
-    assert shown
-
-
 def test_an_unknown_server_is_404():
     assert Client().get("/library/servers/kamaelia").status_code == 404
 
@@ -109,22 +95,70 @@ def test_the_workspace_of_the_library_leads_to_the_answers_of_its_studies():
         assert all((escape(study.won) in page) is leads for study in read_studies())
 
 
-def test_a_study_shows_what_the_same_test_says_today():
-    page = page_at("/library/").replace("&#x27;", "'")
-    for study in read_studies():
-        assert all(text in page for text in today_texts(study))
-        assert f"{study.title}: figures then and today" in page
-        for row in rows_of(study):
-            for figure in (row.then, row.old, row.current):
-                assert figure is None or figure.text in page
+def scaling_study():
+    return next(study for study in read_studies() if study.name.startswith("scaling"))
 
 
-def test_how_it_was_measured_is_told_after_what_it_says():
+def answers_of(study, servers=()):
+    run = Run.objects.get(labels__study=study.name, labels__part=TODAY)
+    answers = answer_today(study, run, servers=servers, viewer="test")
+    assert answers
+    return answers
+
+
+def assert_told(answers, page):
+    for each in answers:
+        assert f'href="{escape(each.url)}"' in page
+        assert escape(each.answer.sentence) in page
+
+
+def test_a_study_and_its_servers_say_today_what_their_comparisons_answer():
+    study = scaling_study()
+    assert "Today" not in page_at("/library/")
+    loaded = load_library([study])
+    for path in ("/library/", loaded.paths[study.name], loaded.paths[today_name(study.name)]):
+        assert_told(answers_of(study), page_at(path))
+    assert_told(answers_of(study, ("Twisted",)), page_at("/library/servers/twisted"))
+    # The address is that of a page that a visitor may open.
+    assert {Client().get(each.url).status_code for each in answers_of(study)} == {200}
+
+
+def test_a_study_draws_the_first_series_that_its_comparison_ranks():
+    study = scaling_study()
+    load_library([study])
     page = page_at("/library/")
-    for section in page.split("What the same test says today")[1:]:
-        figures, method = section.split("<summary>How it was measured today</summary>", 1)
-        assert "Measured on" not in figures
-        assert "<li>Measured on" in method[: method.index("</details>")]
+    (plot,) = re.findall(r'<figure class="today-plot">.*?</figure>', page, re.DOTALL)
+    first, *_ = answers_of(study)
+    assert f"{first.workload} {first.place}" in plot
+    assert re.findall(r"<bdi>(.*?)</bdi>", plot) == [row.label for row in first.ranked[:5]]
+    dots = [float(x) for x in re.findall(r'd="M([\d.]+) 4h0"', plot)]
+    values = [row.value for row in first.ranked[:5]]
+    # All on one scale from 0, and within it with their intervals.
+    scales = [dot / value for dot, value in zip(dots, values, strict=True)]
+    assert scales == pytest.approx([scales[0]] * len(scales), rel=0.01)
+    assert max(float(x) for x in re.findall(r"4H([\d.]+)", plot)) == 100
+
+
+def test_a_viewer_who_may_not_read_the_runs_of_the_library_is_told_nothing_of_them():
+    study = scaling_study()
+    load_library([study])
+    (first, *_) = answers_of(study)
+    Workspace.objects.filter(slug=SLUG).update(is_public=False)
+    page = page_at("/library/")
+    assert escape(study.won) in page
+    assert escape(first.answer.sentence) not in page
+    assert "/w/library/" not in page
+
+
+def test_a_page_that_was_asked_for_before_compares_nothing(monkeypatch):
+    load_library([scaling_study()])
+    first = page_at("/library/")
+
+    def compare(*_, **__):
+        raise AssertionError("compared again")
+
+    monkeypatch.setattr("backend.library.today.compare_as_json", compare)
+    assert page_at("/library/").count("/w/library/compare?") == first.count("/w/library/compare?")
 
 
 def test_a_loaded_library_leads_to_the_figures_of_today_with_their_evidence():
@@ -134,9 +168,6 @@ def test_a_loaded_library_leads_to_the_figures_of_today_with_their_evidence():
     page = page_at(path)
     assert "then and today" in page
     assert "As published" in page
-    versions = "Versions measured today"
-    assert versions in page
-    assert versions not in page_at(loaded.paths["scaling-twisted-2013"])
 
 
 def test_the_page_of_a_study_answers_before_its_figures():
@@ -148,7 +179,7 @@ def test_the_page_of_a_study_answers_before_its_figures():
         assert study.won in answers
         assert study.saturation in answers
         assert all(fault in answers for fault in study.wrong)
-        assert all(text in answers for text in today_texts(study))
+        assert_told(answers_of(study), page[: page.index('id="chart"')])
         leads_to_today = f'href="{loaded.paths[today_name(study.name)]}">Then and today' in answers
         assert leads_to_today == (name == study.name)
 
