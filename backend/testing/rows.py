@@ -22,6 +22,10 @@ MACHINE = {"name": "bench-1", "cpu_model": "Xeon", "cores": 2, "kernel": "Linux 
 HELLO = {"name": "hello", "method": "GET", "path": "/", "payload_bytes": 13, "keepalive": True}
 
 
+# More than a cell has.
+MOST_TURNS = 100_000
+
+
 @dataclass(frozen=True, slots=True)
 class CellSpec:
     """One cell to make: who, at which load, and the figures of its trials."""
@@ -48,6 +52,8 @@ class CellSpec:
     checks: Sequence[str] = ()
     trial_checks: Sequence[str] = ()
     warmups: int = 1
+    # Of the server, which trials of this cell share; None: each trial has a start of its own.
+    starts: Sequence[int | None] | None = None
     configuration: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -62,8 +68,12 @@ def make_run(
     client: Mapping[str, Any] | None = None,
     same_host: bool | None = False,
     started_at: datetime | None = STARTED,
+    in_turn: bool = True,
 ) -> Run:
-    """A recorded run with these cells; the client is on the same host unless one is given."""
+    """A recorded run with these cells; the client is on the same host unless one is given.
+
+    `in_turn`: whether the cells were measured in turn, or one after the other.
+    """
     machine = None if host is None else _get(Host, workspace, host)
     run = Run.objects.create(
         id=uuid.uuid4(),
@@ -74,9 +84,9 @@ def make_run(
         started_at=started_at,
         finished_at=started_at,
     )
-    ordinal = 0
-    for spec in cells:
-        ordinal = _make_cell(run, spec, ordinal)
+    for place, spec in enumerate(cells):
+        first, step = (place, len(cells)) if in_turn else (place * MOST_TURNS, 1)
+        _make_cell(run, spec, range(first, first + step * MOST_TURNS, step))
     workspace.changed()
     return run
 
@@ -95,7 +105,8 @@ def _get(model: Any, workspace: Workspace, fields: Mapping[str, Any]) -> Any:
     return row
 
 
-def _make_cell(run: Run, spec: CellSpec, ordinal: int) -> int:
+def _make_cell(run: Run, spec: CellSpec, turns: Sequence[int]) -> None:
+    """`turns`: the places of its trials in the run, of the warm-ups first."""
     server = _get(
         Server,
         run.workspace,
@@ -125,13 +136,21 @@ def _make_cell(run: Run, spec: CellSpec, ordinal: int) -> int:
         throughput_rps=centre_of_run([rate for rate in spec.rates if rate is not None]),
         checks=[{"id": id_, "detail": f"{id_}."} for id_ in spec.checks],
     )
-    trials = [_trial(cell, spec, 1.0, ordinal + n, warmup=True) for n in range(spec.warmups)]
-    ordinal += spec.warmups
-    counted = [_trial(cell, spec, rate, ordinal + n) for n, rate in enumerate(spec.rates)]
+    trials = [_trial(cell, spec, 1.0, turns[n], warmup=True) for n in range(spec.warmups)]
+    counted = _counted(cell, spec, turns[spec.warmups :])
     Trial.objects.bulk_create(trials + counted)
     if spec.computed and spec.p50_us is not None:
         _merge(cell, counted)
-    return ordinal + len(counted)
+
+
+def _counted(cell: Cell, spec: CellSpec, turns: Sequence[int]) -> list[Trial]:
+    trials = []
+    for place, (rate, turn) in enumerate(zip(spec.rates, turns, strict=False)):
+        trial = _trial(cell, spec, rate, turn)
+        start = turn + 1 if spec.starts is None else spec.starts[place]
+        trial.load = {} if start is None else {"start": start}
+        trials.append(trial)
+    return trials
 
 
 def _trial(
