@@ -22,10 +22,6 @@ MACHINE = {"name": "bench-1", "cpu_model": "Xeon", "cores": 2, "kernel": "Linux 
 HELLO = {"name": "hello", "method": "GET", "path": "/", "payload_bytes": 13, "keepalive": True}
 
 
-# More than a cell has.
-MOST_TURNS = 100_000
-
-
 @dataclass(frozen=True, slots=True)
 class CellSpec:
     """One cell to make: who, at which load, and the figures of its trials."""
@@ -84,11 +80,23 @@ def make_run(
         started_at=started_at,
         finished_at=started_at,
     )
-    for place, spec in enumerate(cells):
-        first, step = (place, len(cells)) if in_turn else (place * MOST_TURNS, 1)
-        _make_cell(run, spec, range(first, first + step * MOST_TURNS, step))
+    for spec, turns in zip(cells, _turns(cells, in_turn=in_turn), strict=True):
+        _make_cell(run, spec, turns)
     workspace.changed()
     return run
+
+
+def _turns(cells: Sequence[CellSpec], *, in_turn: bool) -> list[list[int]]:
+    """The places in the run of each cell's trials, of the warm-ups first."""
+    trials = [
+        (repeat, place)
+        for place, spec in enumerate(cells)
+        for repeat in range(spec.warmups + len(spec.rates))
+    ]
+    turns: list[list[int]] = [[] for _ in cells]
+    for turn, (_, place) in enumerate(sorted(trials) if in_turn else trials):
+        turns[place].append(turn)
+    return turns
 
 
 def let_a_minute_pass() -> None:
@@ -106,7 +114,6 @@ def _get(model: Any, workspace: Workspace, fields: Mapping[str, Any]) -> Any:
 
 
 def _make_cell(run: Run, spec: CellSpec, turns: Sequence[int]) -> None:
-    """`turns`: the places of its trials in the run, of the warm-ups first."""
     server = _get(
         Server,
         run.workspace,
@@ -145,7 +152,7 @@ def _make_cell(run: Run, spec: CellSpec, turns: Sequence[int]) -> None:
 
 def _counted(cell: Cell, spec: CellSpec, turns: Sequence[int]) -> list[Trial]:
     trials = []
-    for place, (rate, turn) in enumerate(zip(spec.rates, turns, strict=False)):
+    for place, (rate, turn) in enumerate(zip(spec.rates, turns, strict=True)):
         trial = _trial(cell, spec, rate, turn)
         start = turn + 1 if spec.starts is None else spec.starts[place]
         trial.load = {} if start is None else {"start": start}
