@@ -1,8 +1,10 @@
-"""Whether a series is worse than the best of its page."""
+"""The places that the series of a page may have, and whether one is worse than the best."""
+
+from itertools import combinations
 
 from msgspec.structs import replace
 
-from backend.stats.comparison import Comparison
+from backend.stats.comparison import AllPairs, Comparison
 from backend.stats.ratio import Better
 from backend.stats.replicates import CONFIDENCE
 from backend.stats.student import t_quantile
@@ -26,3 +28,25 @@ def is_surely_behind(
     one_sided = replace(precision, quantile=t_quantile(confidence, precision.freedom))
     loss = -comparison.value if better == "higher" else comparison.value
     return loss > one_sided.half_width
+
+
+def rank_sets(
+    pairs: AllPairs, *, better: Better = "higher", unplaced: int = 0
+) -> list[tuple[int, int]]:
+    """The places (first, last) that each sample may have, all true at once in 95 % of pages.
+
+    `unplaced`: how many more series are ranked, but have no sample and so may have any place.
+
+    Confidence sets for ranks: Mogstad, Romano, Shaikh & Wilhelm (Review of Economic Studies 2024).
+    """
+    ahead, behind = [0] * pairs.count, [0] * pairs.count
+    for base, other in combinations(range(pairs.count), 2):
+        comparison = pairs.comparison(base, other)
+        if not comparison.significant:
+            continue
+        is_base_first = (comparison.value < 0) == (better == "higher")
+        first, second = (base, other) if is_base_first else (other, base)
+        behind[first] += 1
+        ahead[second] += 1
+    last = pairs.count + unplaced
+    return [(ahead[index] + 1, last - behind[index]) for index in range(pairs.count)]

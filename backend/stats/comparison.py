@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import combinations
 from math import inf, log1p, sqrt
 
 from msgspec import Struct
@@ -27,9 +26,19 @@ from backend.stats.contrast import (
     run_variation,
     sharpen,
 )
+from backend.stats.design import Design, design_of
 from backend.stats.noise import Noise, PageNoise, measure_noise
 from backend.stats.ratio import IF_BASELINE_IS_STEADY, Better, Verdict, inverse_verdict
-from backend.stats.replicates import CONFIDENCE, Centre, Sample, Scope, centre_of
+from backend.stats.replicates import (
+    CONFIDENCE,
+    UNITS,
+    Centre,
+    Sample,
+    Scope,
+    Unit,
+    Units,
+    centre_of,
+)
 from backend.stats.simultaneous import quantile_against_baseline, quantile_of_all_pairs
 from backend.stats.thresholds import LEAST_TRIALS, RELEVANT_SHARE, missing_text
 
@@ -59,8 +68,8 @@ class Floor:
 class Precision(Struct, frozen=True, gc=False):
     """The parts of the half width of an interval: max(`quantile` × `error`, floor) + rounding.
 
-    All on the log scale, but the degrees of `freedom`. `units`: how many trials, or runs where
-    `of_runs`, the side with fewer has.
+    All on the log scale, but the degrees of `freedom`. `units`: how many trials, starts or runs, as
+    `unit` says, the side with fewer has.
     """
 
     error: float
@@ -69,7 +78,11 @@ class Precision(Struct, frozen=True, gc=False):
     floor: float
     rounding: float
     units: int
-    of_runs: bool
+    unit: Unit
+
+    @property
+    def of_runs(self) -> bool:
+        return self.unit == "run"
 
     @property
     def half_width(self) -> float:
@@ -82,7 +95,7 @@ class Comparison(Struct, frozen=True, gc=False):
     `between`: the variation between runs that was added, because the sides do not share their runs
     and one has fewer than three; None if nothing was added. `has_two_modes`: the trials of a
     side fall into two groups; its centre is between them. `trials`: how many each side has, where
-    trials and not runs show the noise.
+    trials show the noise. `sides`: the two series, for each workload that it is of.
     """
 
     value: float
@@ -95,6 +108,21 @@ class Comparison(Struct, frozen=True, gc=False):
     precision: Precision | None = None
     has_two_modes: bool = False
     trials: tuple[int, int] | None = None
+    sides: tuple[Sides, ...] = ()
+
+    @property
+    def design(self) -> Design:
+        """What the interval does not allow for."""
+        return design_of(self.sides)
+
+    @property
+    def is_restarted(self) -> bool:
+        """Whether trials of a side have several starts, too few to show how starts differ."""
+        sides = [side for pair in self.sides for side in (pair.first, pair.second)]
+        return any(
+            side.starts is not None and side.starts > len(side.runs) and not side.covers_starts
+            for side in sides
+        )
 
     def inverse(self) -> Comparison:
         """The same two series, the other way round."""
@@ -252,15 +280,17 @@ class Page:
         if contrast is None:
             return _undecided(sides)
         freedom = contrast.freedom
-        of_runs = first.of_runs or second.of_runs or contrast.between is not None
+        unit = _unit(first, second, between=contrast.between)
         precision = Precision(
             error=contrast.error,
             freedom=freedom,
             quantile=quantile(freedom),
             floor=self.floor.half_width or 0.0,
             rounding=contrast.rounding,
-            units=min([len(side.runs) if of_runs else side.n for side in (first, second)]),
-            of_runs=of_runs,
+            units=min(
+                [len(side.runs if unit == "run" else side.distances) for side in (first, second)]
+            ),
+            unit=unit,
         )
         half_width = precision.half_width
         low, high = contrast.value - half_width, contrast.value + half_width
@@ -275,8 +305,16 @@ class Page:
             between=contrast.between,
             precision=precision,
             has_two_modes=first.has_two_modes or second.has_two_modes,
-            trials=None if of_runs else (first.n, second.n),
+            trials=(first.n, second.n) if unit == "trial" else None,
+            sides=(sides,),
         )
+
+
+def _unit(first: Units, second: Units, *, between: RunVariation | None) -> Unit:
+    """What shows the noise of a difference: the highest level of a side."""
+    if between is not None:
+        return "run"
+    return min(first.unit, second.unit, key=UNITS.index)
 
 
 def _undecided(sides: Sides) -> Comparison:
@@ -335,28 +373,6 @@ def matched_pairs(
     page = Page([sample for pair in pairs for sample in pair], floor)
     starts = range(0, 2 * len(pairs), 2)
     return [page.against(at, [at + 1], rule, families=families)[0] for at in starts]
-
-
-def rank_sets(
-    pairs: AllPairs, *, better: Better = "higher", unplaced: int = 0
-) -> list[tuple[int, int]]:
-    """The places (first, last) that each sample may have, all true at once in 95 % of pages.
-
-    `unplaced`: how many more series are ranked, but have no sample and so may have any place.
-
-    Confidence sets for ranks: Mogstad, Romano, Shaikh & Wilhelm (Review of Economic Studies 2024).
-    """
-    ahead, behind = [0] * pairs.count, [0] * pairs.count
-    for base, other in combinations(range(pairs.count), 2):
-        comparison = pairs.comparison(base, other)
-        if not comparison.significant:
-            continue
-        is_base_first = (comparison.value < 0) == (better == "higher")
-        first, second = (base, other) if is_base_first else (other, base)
-        behind[first] += 1
-        ahead[second] += 1
-    last = pairs.count + unplaced
-    return [(ahead[index] + 1, last - behind[index]) for index in range(pairs.count)]
 
 
 def _quantile_against(contrasts: Sequence[Contrast | None], families: int) -> Quantile:

@@ -18,7 +18,7 @@ from statistics import NormalDist, fmean, median
 
 from msgspec import Struct
 
-from backend.stats.replicates import Units
+from backend.stats.replicates import UNITS, Unit, Units
 from backend.stats.student import incomplete_beta
 
 # A round's disturbance is taken as shared where pure chance shows it in at most this share.
@@ -91,16 +91,16 @@ def measure_noise(series: Sequence[Units]) -> PageNoise:
     return PageNoise(_moderate(series, own), shared, tuple(groups))
 
 
-# How far each unit of a series is from its centre, by run, or by run and round.
+# How far each unit of a series is from its centre, by run, or by run and round or rounds.
 Deviations = Mapping[Hashable, float]
 
 
 def _block_groups(series: Sequence[Units]) -> list[dict[int, Deviations]]:
     """Series that were measured in exactly the same runs and rounds: their deviations by index."""
-    by_keys: dict[tuple[bool, frozenset[Hashable]], dict[int, Deviations]] = {}
+    by_keys: dict[tuple[Unit, frozenset[Hashable]], dict[int, Deviations]] = {}
     for index, each in enumerate(series):
         if each.freedom > 1 and (deviations := each.deviations) is not None:
-            members = by_keys.setdefault((each.of_runs, frozenset(deviations)), {})
+            members = by_keys.setdefault((each.unit, frozenset(deviations)), {})
             members[index] = deviations
     return [members for members in by_keys.values() if len(members) > 1]
 
@@ -138,13 +138,13 @@ def _exceeds_chance(of_blocks: float, freedom: int, squares: Sequence[float], sh
 def _moderate(
     series: Sequence[Units], variances: Sequence[Variance | None]
 ) -> tuple[Noise | None, ...]:
-    """The noises of the centres: variances of runs and of trials are moderated apart."""
+    """The noises of the centres: variances of runs, starts and trials are moderated apart."""
     noises: list[Noise | None] = [None] * len(series)
-    for of_runs in (True, False):
+    for unit in UNITS:
         variances_by_index = {
             index: variance
             for index, (each, variance) in enumerate(zip(series, variances, strict=True))
-            if variance is not None and each.of_runs == of_runs
+            if variance is not None and each.unit == unit
         }
         pooled = sum(freedom for _, freedom in variances_by_index.values())
         for (index, own), drawn in zip(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from backend.stats.design import SOUND, Design
+
 # improved, regressed: the interval clears the threshold · unchanged: it lies within the threshold ·
 # size_uncertain: it excludes 1×, and neither · inconclusive: it includes 1×, or there is none
 Verdict = Literal["improved", "regressed", "unchanged", "size_uncertain", "inconclusive"]
@@ -29,6 +31,8 @@ class Ratio:
     which runs the interval covers, as words. `advice`: what would decide an open ratio, as words.
     `more`: how many more trials, or runs, of each side the advice names; 0 where it names none.
     `lack`: what so few trials do not show, as words; None where their number is not the cause.
+    `is_within_runs`: whether the interval covers the measured runs alone. `design`: what it does
+    not allow for.
     """
 
     value: float | None
@@ -42,6 +46,8 @@ class Ratio:
     advice: str | None = None
     more: int = 0
     lack: str | None = None
+    is_within_runs: bool = False
+    design: Design = SOUND
 
     def inverse(self) -> Ratio:
         """base ÷ other; unknown where a bound is 0."""

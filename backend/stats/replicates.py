@@ -1,24 +1,31 @@
 """One series at one load: its centre, and an interval named for what repeats.
 
-What repeats is the run (Kalibera & Jones, ISMM 2013): trials of one run share the day, the build
-and the start of the server. From three runs on, the unit is the run's mean. With fewer runs, the
-unit is the trial, and the interval covers these runs only. All values are logarithms: rates and
-latencies are positive and multiply. The centre of the trials of one run at one load is the figure
-that stands for them everywhere.
+The levels are host, run, start of the server, and trial (Kalibera & Jones, ISMM 2013). Trials of
+one run share the day and the build; trials of one start share where memory and connections lie. The
+unit is the highest level that repeats:
+
+* the run's mean, from three runs on;
+* else the start's mean, where three starts or more are known;
+* else the trial. The interval then covers more trials of the same starts.
+
+With fewer than three runs, the interval covers these runs only. All values are logarithms: rates
+and latencies are positive and multiply. The centre of the trials of one run at one load is the
+figure that stands for them everywhere.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from functools import cached_property
 from math import exp, fsum, log, pi, sqrt
 from statistics import fmean, median
-from typing import Literal
+from typing import Literal, get_args
 
 from msgspec import Struct
 
 from backend.stats.student import t_quantile
-from backend.stats.thresholds import LEAST_RUNS, LEAST_STEP, LEAST_TRIALS
+from backend.stats.thresholds import LEAST_RUNS, LEAST_STARTS, LEAST_STEP, LEAST_TRIALS
 
 CONFIDENCE = 0.95
 # Rounding that is a larger share of an interval's half width is told in its name.
@@ -31,17 +38,30 @@ WIDER_OF_FEW = 4 / 3
 # What the interval covers: any run of the series, the one run, the one run of several that holds
 # both series, or the two runs measured.
 Scope = Literal["runs", "run", "shared run", "these runs"]
+# What is repeated, so that it shows the noise. A trial that has a start of its own stands for both.
+Unit = Literal["run", "start", "trial"]
+# From the highest level.
+UNITS: tuple[Unit, ...] = get_args(Unit)
 
 
 class Observation(Struct, frozen=True, gc=False):
-    """One trial: the log of its figure, its run, and its round inside the run (None: unknown).
+    """One trial: the log of its figure, and what of it is known (None: unknown).
 
-    Servers that were measured in turns share their rounds.
+    `round`: inside the run; servers that were measured in turns share their rounds. `start`: of the
+    server, inside the run. `turn`: the place in the order in which the run measured its trials.
+    `began_s`: when it began, or its run, in seconds.
     """
 
     value: float
     run: Hashable
     round: Hashable | None = None
+    start: Hashable | None = None
+    turn: int | None = None
+    began_s: float | None = None
+
+
+_Trials = Sequence[Observation]
+_ByRun = Mapping[Hashable, _Trials]
 
 
 class Sample(Struct, frozen=True, dict=True):
@@ -85,17 +105,18 @@ class Centre(Struct, frozen=True, gc=False):
 
 
 class Units(Struct, frozen=True, gc=False):
-    """A sample as repeated units: means of runs, or trials where there are fewer than 3 runs.
+    """A sample as repeated units: means of runs, means of starts, or trials.
 
     `trials` are those of each run. `distances`: of each unit from the mean of all runs, or from
-    the mean of the trial's run. `squares` is the sum of their squares, with `freedom` degrees.
-    `weight`: the variance of the centre ÷ the variance of a unit. `rounding`: how far it can move
-    the centre, where `freedom` is above 0.
+    the mean of its run. `squares` is the sum of their squares, with `freedom` degrees. `weight`:
+    the variance of the centre ÷ the variance of a unit. `rounding`: how far it can move the centre,
+    where `freedom` is above 0. `starts`: how many starts of the server the trials had, where that
+    is known of each trial.
     """
 
     centre: float
-    of_runs: bool
-    trials: Mapping[Hashable, Sequence[Observation]]
+    unit: Unit
+    trials: _ByRun
     distances: Sequence[float]
     squares: float
     freedom: int
@@ -103,14 +124,26 @@ class Units(Struct, frozen=True, gc=False):
     rounding: float
     n: int
     runs: frozenset[Hashable]
+    starts: int | None = None
     has_two_modes: bool = False
+
+    @property
+    def of_runs(self) -> bool:
+        return self.unit == "run"
+
+    @property
+    def covers_starts(self) -> bool:
+        """Whether how starts differ is in the noise of the units: each run is a start too."""
+        return self.of_runs or _are_repeated(self.starts, len(self.runs))
 
     @property
     def deviations(self) -> Mapping[Hashable, float] | None:
         """The distance of each unit by its key; None if a round is unknown or named twice, so
-        that no unit can be paired."""
+        that no unit can be paired. A start is named by its rounds: servers share rounds only."""
         keys: list[Hashable] = list(self.trials)
-        if not self.of_runs:
+        if self.unit == "start":
+            keys = [_rounds_of(run, own) for run, own in _starts_of(self.trials)]
+        elif self.unit == "trial":
             keys = [
                 None if trial.round is None else (run, trial.round)
                 for run, trials in self.trials.items()
@@ -161,28 +194,85 @@ def split_units(sample: Sample) -> Units:
     """The units of a sample: every trial counts (decision 0074)."""
     by_run = _by_run(sample)
     means = {run: _mean(trials) for run, trials in by_run.items()}
-    centre = fmean(means.values())
-    n = len(sample.observations)
-    of_runs = len(by_run) >= LEAST_RUNS
-    distances = [mean - centre for mean in means.values()] if of_runs else _within(by_run, means)
+    centre, n = fmean(means.values()), len(sample.observations)
+    starts = _count_starts(by_run)
+    unit = _unit(n, len(by_run), starts)
+    if unit == "run":
+        distances = [mean - centre for mean in means.values()]
+    elif unit == "start":
+        distances = _between_starts(by_run, means)
+    else:
+        distances = _within(by_run, means)
     squares = sum([distance * distance for distance in distances])
-    freedom = len(means) - 1 if of_runs else n - len(means)
+    freedom = len(means) - 1 if unit == "run" else len(distances) - len(means)
     return Units(
         centre=centre,
-        of_runs=of_runs,
+        unit=unit,
         trials=by_run,
         distances=distances,
         squares=squares,
         freedom=freedom,
-        weight=1 / len(means) if of_runs else _trial_weight(by_run),
+        weight=1 / len(means) if unit == "run" else _weight(by_run, unit),
         rounding=_rounding(sample.step, squares, freedom),
         n=n,
         runs=frozenset(by_run),
+        starts=starts,
         has_two_modes=sample.has_two_modes,
     )
 
 
-def _mean(trials: Sequence[Observation]) -> float:
+def _unit(trials: int, runs: int, starts: int | None) -> Unit:
+    """The highest level that repeats. Where each trial has a start of its own, both are one."""
+    if runs >= LEAST_RUNS:
+        return "run"
+    return "start" if starts != trials and _are_repeated(starts, runs) else "trial"
+
+
+def _are_repeated(starts: int | None, runs: int) -> bool:
+    """Whether starts inside the runs show how starts differ: as well as three starts of one run."""
+    return starts is not None and starts - runs >= LEAST_STARTS - 1
+
+
+def _count_starts(by_run: _ByRun) -> int | None:
+    """How many starts the trials had; None if it is unknown of a trial."""
+    count = 0
+    for trials in by_run.values():
+        starts = {trial.start for trial in trials}
+        if None in starts:
+            return None
+        count += len(starts)
+    return count
+
+
+def _starts_of(by_run: _ByRun) -> list[tuple[Hashable, list[Observation]]]:
+    """The trials of each start, with its run."""
+    starts: dict[tuple[Hashable, Hashable], list[Observation]] = {}
+    for run, trials in by_run.items():
+        for trial in trials:
+            starts.setdefault((run, trial.start), []).append(trial)
+    return [(run, own) for (run, _), own in starts.items()]
+
+
+def _rounds_of(run: Hashable, trials: _Trials) -> Hashable | None:
+    """The key of a start; None if a round is unknown."""
+    rounds = frozenset([trial.round for trial in trials])
+    return None if None in rounds else (run, rounds)
+
+
+def _between_starts(by_run: _ByRun, means: Mapping[Hashable, float]) -> list[float]:
+    """The distance of each start's mean from its run's, by its share of the run's trials.
+
+    The centre stays the mean of all trials. A start with more of them moves it more, so its
+    distance counts more (a ratio to size; Cochran, *Sampling Techniques*, 1977, section 9A.1).
+    """
+    starts = _starts_of(by_run)
+    counts = Counter([run for run, _ in starts])
+    return [
+        (_mean(own) - means[run]) * len(own) * counts[run] / len(by_run[run]) for run, own in starts
+    ]
+
+
+def _mean(trials: _Trials) -> float:
     return fsum([trial.value for trial in trials]) / len(trials)
 
 
@@ -193,15 +283,15 @@ def _rounding(half_step: float, squares: float, freedom: int) -> float:
     return error * WIDER_OF_FEW if freedom <= FEW_DEGREES else error
 
 
-def _trial_weight(by_run: Mapping[Hashable, Sequence[Observation]]) -> float:
-    """The variance of the mean of the runs' means ÷ the variance of a trial."""
+def _weight(by_run: _ByRun, unit: Unit) -> float:
+    """The variance of the mean of the runs' means ÷ the variance of a trial, or of a start."""
     counts = [len(trials) for trials in by_run.values()]
+    if unit == "start":
+        counts = list(Counter([run for run, _ in _starts_of(by_run)]).values())
     return sum([1 / count for count in counts]) / len(counts) ** 2
 
 
-def _within(
-    by_run: Mapping[Hashable, Sequence[Observation]], means: Mapping[Hashable, float]
-) -> list[float]:
+def _within(by_run: _ByRun, means: Mapping[Hashable, float]) -> list[float]:
     """The distances of the trials from the means of their runs."""
     return [trial.value - means[run] for run, trials in by_run.items() for trial in trials]
 

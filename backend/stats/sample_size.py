@@ -11,7 +11,7 @@ from statistics import NormalDist, fmean
 from msgspec.structs import replace
 
 from backend.stats.comparison import Comparison, Precision
-from backend.stats.replicates import CONFIDENCE
+from backend.stats.replicates import CONFIDENCE, Unit
 from backend.stats.student import t_quantile
 from backend.stats.thresholds import LEAST_RUNS, LEAST_TRIALS, RELEVANT_SHARE
 
@@ -41,18 +41,18 @@ def two_stage_size(first_stage: Sequence[float], half_width: float) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """`more` trials on each side, or runs (`of_runs`), lead to a verdict with these odds.
+    """`more` trials on each side, or starts or runs (`unit`), lead to a verdict with these odds.
 
     None: more than `MOST_UNITS`.
     """
 
     more: int | None
-    of_runs: bool
+    unit: Unit
     odds: float = ODDS
 
 
 def trials_needed(comparison: Comparison, *, relevant: float = RELEVANT_SHARE) -> Advice | None:
-    """How many more trials on each side, or runs, decide a comparison.
+    """How many more trials on each side, or starts or runs, decide a comparison.
 
     Decided: the interval clears the threshold, or lies within it. None if the noise is unknown.
     """
@@ -66,7 +66,7 @@ def trials_needed(comparison: Comparison, *, relevant: float = RELEVANT_SHARE) -
         return _odds(comparison.value, precision, more, threshold) >= ODDS
 
     more = bisect_left(range(MOST_UNITS + 1), True, lo=fewest, key=is_enough)
-    return Advice(more if more <= MOST_UNITS else None, precision.of_runs)
+    return Advice(more if more <= MOST_UNITS else None, precision.unit)
 
 
 def _odds(value: float, precision: Precision, more: int, threshold: float) -> float:

@@ -8,6 +8,8 @@ share, and the number of trials below which `few-trials` warns; these are the de
 LEAST_TRIALS = 3
 # From three runs on the run is the unit that repeats; fewer do not show how runs differ.
 LEAST_RUNS = 3
+# Fewer starts of a server in a run do not show how starts differ.
+LEAST_STARTS = 3
 # Runs of one server differ by this share (standard deviation) where no history says otherwise.
 RUN_VARIATION = 0.03
 # How many comparisons between runs of a history weigh as much as that assumption.

@@ -1,11 +1,12 @@
 """The geometric mean of a server's ratios over several workloads."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
+from itertools import chain
 from math import fsum, inf, sqrt
 from statistics import fmean
 
 from backend.stats.comparison import USUAL, Comparison, Precision, Rule
-from backend.stats.replicates import CONFIDENCE, Scope
+from backend.stats.replicates import CONFIDENCE, UNITS, Scope
 from backend.stats.simultaneous import quantile_against_baseline
 
 # A mean covers no more than the narrowest of its comparisons.
@@ -29,7 +30,8 @@ def mean_comparison(
     scope = max((each.scope for each in comparisons), key=_NARROWNESS.index)
     if len(precisions) < len(comparisons):
         return Comparison(value, None, None, "inconclusive", _missing_text(comparisons), scope)
-    precision = _mean_precision(precisions, rows=rows)
+    is_shared = _is_noise_shared(comparisons, precisions)
+    precision = _mean_precision(precisions, rows=rows, is_shared=is_shared)
     low, high = value - precision.half_width, value + precision.half_width
     verdict, why = rule.verdict(low, high)
     return Comparison(
@@ -42,6 +44,7 @@ def mean_comparison(
         between=max(betweens, key=lambda each: each.sd, default=None),
         precision=precision,
         has_two_modes=_has_two_modes(comparisons),
+        sides=tuple(chain.from_iterable([each.sides for each in comparisons])),
     )
 
 
@@ -54,14 +57,32 @@ def _has_two_modes(comparisons: Sequence[Comparison]) -> bool:
     return any(each.has_two_modes for each in comparisons)
 
 
-def _mean_precision(precisions: Sequence[Precision], *, rows: int) -> Precision:
+def _is_noise_shared(comparisons: Sequence[Comparison], precisions: Sequence[Precision]) -> bool:
+    """Whether several workloads have noise of the same runs, or of the same starts."""
+    starts = [_starts(each) for each in comparisons]
+    share_starts = len(set(chain.from_iterable(starts))) < sum(map(len, starts))
+    return share_starts or any(each.of_runs for each in precisions)
+
+
+def _starts(comparison: Comparison) -> set[tuple[Hashable, Hashable]]:
+    """The starts, with their runs, that differ in the noise of a comparison."""
+    series = [side for sides in comparison.sides for side in (sides.first, sides.second)]
+    return {
+        (trial.run, trial.start)
+        for side in series
+        if side.covers_starts
+        for trial in chain.from_iterable(side.trials.values())
+        if trial.start is not None
+    }
+
+
+def _mean_precision(precisions: Sequence[Precision], *, rows: int, is_shared: bool) -> Precision:
     """The precision of the mean.
 
-    Workloads have trials of their own, but they share the variation between runs: then the
-    standard errors are averaged, as if all noise were common.
+    Workloads have trials of their own, but may share the variation between runs or starts
+    (`is_shared`): then the standard errors are averaged, as if all noise were common.
     """
     count = len(precisions)
-    is_shared = any(each.of_runs for each in precisions)
     freedom = _freedom_of_mean(precisions)
     total = fsum(each.error**2 for each in precisions)
     error = fmean(each.error for each in precisions) if is_shared else sqrt(total) / count
@@ -72,7 +93,7 @@ def _mean_precision(precisions: Sequence[Precision], *, rows: int) -> Precision:
         floor=max(each.floor for each in precisions),
         rounding=fmean(each.rounding for each in precisions),
         units=min(each.units for each in precisions),
-        of_runs=is_shared,
+        unit=min((each.unit for each in precisions), key=UNITS.index),
     )
 
 

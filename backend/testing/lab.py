@@ -133,12 +133,12 @@ def _in_order(outputs: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, int, 
 
 
 def _trial(at: int, server: str, repeat: int, load: Mapping[str, Any]) -> dict[str, Any]:
-    """What an agent would say of the trial, and no more."""
+    """What an agent would say of the trial, and no more. Each trial has a start of its own."""
     return {
         "ordinal": at,
         "server": {"name": server, "version": "1.0"},
         "workload": {"name": "hello", "method": "GET", "path": "/", "keepalive": True},
-        "load": dict(load),
+        "load": {**load, "start": at + 1},
         "repeat": repeat,
         "exit_code": 0,
         "artefacts": [f"{at}.txt"],

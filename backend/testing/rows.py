@@ -48,6 +48,8 @@ class CellSpec:
     checks: Sequence[str] = ()
     trial_checks: Sequence[str] = ()
     warmups: int = 1
+    # Of the server, which trials of this cell share; None: each trial has a start of its own.
+    starts: Sequence[int | None] | None = None
     configuration: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -62,8 +64,12 @@ def make_run(
     client: Mapping[str, Any] | None = None,
     same_host: bool | None = False,
     started_at: datetime | None = STARTED,
+    in_turn: bool = True,
 ) -> Run:
-    """A recorded run with these cells; the client is on the same host unless one is given."""
+    """A recorded run with these cells; the client is on the same host unless one is given.
+
+    `in_turn`: whether the cells were measured in turn, or one after the other.
+    """
     machine = None if host is None else _get(Host, workspace, host)
     run = Run.objects.create(
         id=uuid.uuid4(),
@@ -74,11 +80,23 @@ def make_run(
         started_at=started_at,
         finished_at=started_at,
     )
-    ordinal = 0
-    for spec in cells:
-        ordinal = _make_cell(run, spec, ordinal)
+    for spec, turns in zip(cells, _turns(cells, in_turn=in_turn), strict=True):
+        _make_cell(run, spec, turns)
     workspace.changed()
     return run
+
+
+def _turns(cells: Sequence[CellSpec], *, in_turn: bool) -> list[list[int]]:
+    """The places in the run of each cell's trials, of the warm-ups first."""
+    trials = [
+        (repeat, place)
+        for place, spec in enumerate(cells)
+        for repeat in range(spec.warmups + len(spec.rates))
+    ]
+    turns: list[list[int]] = [[] for _ in cells]
+    for turn, (_, place) in enumerate(sorted(trials) if in_turn else trials):
+        turns[place].append(turn)
+    return turns
 
 
 def let_a_minute_pass() -> None:
@@ -95,7 +113,7 @@ def _get(model: Any, workspace: Workspace, fields: Mapping[str, Any]) -> Any:
     return row
 
 
-def _make_cell(run: Run, spec: CellSpec, ordinal: int) -> int:
+def _make_cell(run: Run, spec: CellSpec, turns: Sequence[int]) -> None:
     server = _get(
         Server,
         run.workspace,
@@ -125,13 +143,21 @@ def _make_cell(run: Run, spec: CellSpec, ordinal: int) -> int:
         throughput_rps=centre_of_run([rate for rate in spec.rates if rate is not None]),
         checks=[{"id": id_, "detail": f"{id_}."} for id_ in spec.checks],
     )
-    trials = [_trial(cell, spec, 1.0, ordinal + n, warmup=True) for n in range(spec.warmups)]
-    ordinal += spec.warmups
-    counted = [_trial(cell, spec, rate, ordinal + n) for n, rate in enumerate(spec.rates)]
+    trials = [_trial(cell, spec, 1.0, turns[n], warmup=True) for n in range(spec.warmups)]
+    counted = _counted(cell, spec, turns[spec.warmups :])
     Trial.objects.bulk_create(trials + counted)
     if spec.computed and spec.p50_us is not None:
         _merge(cell, counted)
-    return ordinal + len(counted)
+
+
+def _counted(cell: Cell, spec: CellSpec, turns: Sequence[int]) -> list[Trial]:
+    trials = []
+    for place, (rate, turn) in enumerate(zip(spec.rates, turns, strict=True)):
+        trial = _trial(cell, spec, rate, turn)
+        start = turn + 1 if spec.starts is None else spec.starts[place]
+        trial.load = {} if start is None else {"start": start}
+        trials.append(trial)
+    return trials
 
 
 def _trial(

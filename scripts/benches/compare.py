@@ -197,6 +197,8 @@ class Store:
                     *(ERRORS, "{}", QUANTILES, "computed", "{}", "{}", "[]"),
                     # No output is there twice, but each is looked for.
                     hashlib.sha256(key.bytes).digest(),
+                    # Each trial has a start of its server, and a time.
+                    *(f'{{"start": {ordinal + 1}}}', FIRST_DAY + timedelta(minutes=ordinal)),
                 )
 
 
@@ -229,6 +231,7 @@ TRIAL = (
     *("incomplete", "elapsed_s", "requests_completed", "requests_ok", "throughput_rps"),
     *("goodput_rps", "error_rate", "errors", "tool_errors", "percentiles_us"),
     *("percentiles_origin", "resources", "parsed", "checks", "output_sha256"),
+    *("load", "started_at"),
 )
 
 

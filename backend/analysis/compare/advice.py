@@ -16,6 +16,8 @@ MANY_TRIALS = 100
 # too.
 NOISY = 5
 QUIETER = "measure on a quieter machine"
+# As the plan of the agent says it.
+RESTART = '`restart = "each-repeat"`'
 # Where trials have two levels, more trials only show better how often each level occurs.
 PART_THE_MODES = (
     "trials fall into two groups, so find what switches between them and measure each group "
@@ -45,6 +47,11 @@ def advise(comparison: Comparison, *, relevant: float) -> Remedy | None:
             "they come from different runs, and runs differ by "
             f"{run_share_text(comparison.between)}; measure both in one run, or each in "
             f"{LEAST_RUNS} runs"
+        )
+    if comparison.is_restarted:
+        return Remedy(
+            "a server was started again between its trials, so start it again for each repeat: "
+            f"set {RESTART} in the plan"
         )
     needed = trials_needed(comparison, relevant=relevant)
     if needed is None or comparison.precision is None:
@@ -86,9 +93,8 @@ def _limit_text(precision: Precision) -> str | None:
 
 
 def _text(needed: Advice, *, is_noisy: bool) -> str:
-    unit = "run" if needed.of_runs else "trial"
     if needed.more is None:
-        return f"{QUIETER}: {MOST_UNITS} more {unit}s of each series would hardly help"
-    plural = "" if needed.more == 1 else "s"
+        return f"{QUIETER}: {MOST_UNITS} more {needed.unit}s of each series would hardly help"
+    units = f"{needed.unit}{'' if needed.more == 1 else 's'}"
     quieter = f"{QUIETER}, or " if is_noisy or needed.more > MANY_TRIALS else ""
-    return f"{quieter}add about {needed.more} {unit}{plural} to each series (enough 2 times in 3)"
+    return f"{quieter}add about {needed.more} {units} to each series (enough 2 times in 3)"

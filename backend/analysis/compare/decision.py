@@ -1,11 +1,12 @@
 """The verdicts that an answer rests on, and what the answer leaves open."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from backend.analysis.compare.advice import PART_THE_MODES, as_sentence
 from backend.analysis.compare.capacity import LIMITED, limited_text
+from backend.analysis.compare.design import NamedRatio, design_doubts
 from backend.analysis.compare.headline import unknown_limits_text
 from backend.analysis.compare.panels import Panel
 from backend.analysis.compare.ranking import Contest, Ranking, Row
@@ -15,6 +16,7 @@ from backend.analysis.query.metrics import METRICS
 from backend.analysis.query.units import time_text
 from backend.stats import Ratio
 from backend.stats.ratio import IF_BASELINE_IS_STEADY
+from backend.stats.replicates import Units
 
 _SEVERAL_ALONE = Reason(
     "each panel has one series, so no series are compared",
@@ -49,10 +51,35 @@ def decide_panels(panels: Sequence[Panel]) -> Decision:
     ratios = [contest.ratio for contest in contests]
     ratios += [panel.beside.ratio for panel in panels if panel.beside is not None]
     doubts = [*_contest_doubts(rankings), *_limit_doubts(rankings)]
+    doubts += design_doubts(_named_ratios(panels), _alone(rankings))
     doubts += filter(None, map(_why_undecided, panels))
     if len(panels) > 1 and all(len(panel.judgement.sweeps) == 1 for panel in panels):
         doubts.append(_SEVERAL_ALONE)
     return Decision(tuple(ratios), tuple(doubts))
+
+
+def _named_ratios(panels: Iterable[Panel]) -> Iterator[NamedRatio]:
+    """The ratios that the rankings claim, and those of a further metric in place of a tie."""
+    for panel in panels:
+        contests = () if panel.ranking is None else panel.ranking.contests
+        named = [(each.leader.entrant.label, each.other.entrant.label) for each in contests]
+        for contest, (a, b) in zip(contests, named, strict=True):
+            yield contest.ratio, a, b
+        if panel.beside is not None and named:
+            yield panel.beside.ratio, *named[0]
+
+
+def _alone(rankings: Iterable[Ranking]) -> list[Units]:
+    """The series of which a limit chooses one."""
+    rows = [
+        row
+        for ranking in rankings
+        if len(ranking.ranked) == 1
+        for row in ranking.rows
+        if row.over_limit is not None or row.unranked is None
+    ]
+    samples = [row.entrant.measure(LIMITED).sample for row in rows if row.entrant.limit_us]
+    return [sample.units for sample in samples if sample is not None]
 
 
 def decide_ratios(table: RatioTable) -> Decision:
@@ -65,7 +92,9 @@ def decide_ratios(table: RatioTable) -> Decision:
     if not ratios:
         remedies = [cell.why for _, cell in cells if cell is not None and cell.value is None]
         return Decision(doubts=(Reason("no ratio is known", "".join(remedies[:1]), Harm.HIDES),))
-    return Decision(tuple(ratio for _, ratio in ratios), tuple(_ratio_doubts(table, ratios)))
+    doubts = _ratio_doubts(table, ratios)
+    doubts += design_doubts((ratio, row, table.baseline) for row, ratio in ratios)
+    return Decision(tuple(ratio for _, ratio in ratios), tuple(doubts))
 
 
 def _ratio_doubts(table: RatioTable, ratios: Iterable[tuple[str, Ratio]]) -> list[Reason]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from backend.analysis import figures
+from backend.analysis.compare.advice import as_sentence
 from backend.analysis.compare.beside import Beside, find_beside, metrics_beside
 from backend.analysis.compare.beyond import rows_beyond
 from backend.analysis.compare.capacity import highest_load_under
@@ -27,6 +28,7 @@ from backend.analysis.grouping.shared_checks import check_sweeps
 from backend.analysis.grouping.sweep import Sweep
 from backend.analysis.query.field import Value, ordered, text_of
 from backend.analysis.query.fields import FIELDS
+from backend.stats import Ratio
 
 MAX_PANELS_TOLD = 3
 LEADS = " leads"
@@ -92,6 +94,12 @@ class Panel:
             row.over_limit for row in self.ranking.rows[1:]
         )
         return f"only {label} keeps the limit" if is_chosen_by_limit else "not ranked"
+
+    @property
+    def decided(self) -> Ratio | None:
+        """The ratio of the leader, where noise does not hide it."""
+        contest = None if self.ranking is None else self.ranking.contest
+        return None if contest is None or contest.ratio.verdict == "inconclusive" else contest.ratio
 
     @property
     def name(self) -> str | None:
@@ -253,13 +261,29 @@ def join_headlines(gathered: Gathered, panels: Sequence[Panel]) -> Headline:
 
 
 def summarise_leaders(gathered: Gathered, panels: Sequence[Panel]) -> str:
-    """`By workload: hello: haproxy leads; json: too noisy to rank`, or one leader of all."""
+    """`In this run, by workload: hello: haproxy leads; json: too noisy to rank`, or one leader."""
     names = ", ".join(str(panel.name) for panel in panels[:MAX_PANELS_TOLD])
     leaders = {panel.leader_text() for panel in panels}
     if len(leaders) == 1 < len(panels) and (text := leaders.pop()).endswith(LEADS):
-        return _listed(gathered, [f"{text} in each: {names}"], len(panels) - MAX_PANELS_TOLD + 1)
-    texts = [f"{panel.name}: {panel.leader_text()}" for panel in panels[:MAX_PANELS_TOLD]]
-    return _listed(gathered, texts, len(panels))
+        each = [f"{text} in each: {names}"]
+        text = _listed(gathered, each, len(panels) - MAX_PANELS_TOLD + 1)
+    else:
+        each = [f"{panel.name}: {panel.leader_text()}" for panel in panels[:MAX_PANELS_TOLD]]
+        text = _listed(gathered, each, len(panels))
+    return _in_its_runs(gathered, panels, text)
+
+
+def _in_its_runs(gathered: Gathered, panels: Sequence[Panel], text: str) -> str:
+    """The text after `In this run`, where all that is decided is said of these runs alone."""
+    decided = [ratio for panel in panels if (ratio := panel.decided) is not None]
+    scopes = {ratio.scope or "" if ratio.is_within_runs else "" for ratio in decided}
+    if len(scopes) != 1 or "" in scopes:
+        return text
+    scope = as_sentence(scopes.pop())[:-1]
+    # Labels stand alone, so the text begins with a name.
+    if gathered.grouping.facet == "label":
+        return f"{scope}: {text}"
+    return f"{scope}, {text[:1].lower()}{text[1:]}"
 
 
 def _listed(gathered: Gathered, texts: Sequence[str], total: int) -> str:

@@ -8,7 +8,7 @@ from backend.analysis.compare.advice import PART_THE_MODES, Remedy, advise, lack
 from backend.analysis.compare.replication import scope_text
 from backend.noise.models import HostNoise
 from backend.stats import Better, Ratio
-from backend.stats.best import is_surely_behind
+from backend.stats.best import is_surely_behind, rank_sets
 from backend.stats.comparison import (
     AllPairs,
     Comparison,
@@ -17,7 +17,6 @@ from backend.stats.comparison import (
     Rule,
     against_baseline,
     matched_pairs,
-    rank_sets,
 )
 from backend.stats.replicates import Sample
 from backend.stats.workloads import mean_comparison
@@ -125,6 +124,8 @@ class Yardstick:
             advice=None if remedy is None else remedy.text,
             more=0 if remedy is None else remedy.more,
             lack=lack,
+            is_within_runs=comparison.between is None and comparison.scope != "runs",
+            design=comparison.design,
         )
 
 

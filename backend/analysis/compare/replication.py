@@ -41,19 +41,27 @@ def run_share_text(between: RunVariation) -> str:
 def _runs_text(points: Iterable[Point]) -> str | None:
     points = list(points)
     # Of fewer trials no interval is shown.
-    runs_of_points = [_runs_of([point]) for point in points if len(point.trials) >= LEAST_TRIALS]
+    with_interval = [point for point in points if len(point.trials) >= LEAST_TRIALS]
+    runs_of_points = [_runs_of([point]) for point in with_interval]
     few = [runs for runs in runs_of_points if len(runs) < LEAST_RUNS]
     if not few:
         return None
     missing = LEAST_RUNS - min(map(len, few))
     more = "One more run" if missing == 1 else f"{_WORDS[missing]} more runs"
-    gained = f"{more} would cover other days, builds and server starts too."
+    covers_starts = all(map(_covers_starts, with_interval))
+    other = "days and builds" if covers_starts else "days, builds and server starts"
+    gained = f"{more} would cover other {other} too."
     if len(set(runs_of_points)) == 1:
         return f"{_shared_text(len(few[0]), total=len(_runs_of(points)))}. {gained}"
     return (
         f"{_share_text(len(few), len(runs_of_points))} measured in fewer than {LEAST_RUNS} runs: "
         f"there, the intervals cover more trials of the same runs. {gained}"
     )
+
+
+def _covers_starts(point: Point) -> bool:
+    sample = point.metrics["throughput"].sample
+    return sample is not None and sample.units.covers_starts
 
 
 def _runs_of(points: Iterable[Point]) -> frozenset[int]:

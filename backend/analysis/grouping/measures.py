@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import exp, log, log1p
 from statistics import median
 
@@ -16,6 +16,8 @@ from backend.stats.replicates import Centre, Observation, Sample, estimate, figu
 from backend.stats.thresholds import LEAST_TRIALS
 
 Values = tuple[float | None, ...]
+# The run of a trial, its round, the start of its server, its turn in the run, and when it began.
+_Place = tuple[int, int | None, int | None, int | None, float | None]
 RANGE = "range of the trials"
 
 
@@ -71,8 +73,7 @@ class Trials(Struct, frozen=True, gc=False):
     """
 
     trials: tuple[LoadedTrial, ...]
-    runs: tuple[int, ...]
-    rounds: tuple[int | None, ...]
+    places: tuple[_Place, ...]
     are_computed: bool
     latency_step_us: float | None
     has_two_modes: bool
@@ -84,13 +85,26 @@ class Trials(Struct, frozen=True, gc=False):
         steps = [trial.latency_step_us for trial in trials if trial.latency_step_us]
         return cls(
             trials=trials,
-            rounds=tuple([trial.repeat for trial in trials]),
-            # As integers: a UUID takes a call to be hashed.
-            runs=tuple([cell.run.id.int for cell in cells for _ in cell.trials]),
+            places=tuple([place for cell in cells for place in _places(cell)]),
             are_computed={trial.origin for trial in trials} <= {"computed"},
             latency_step_us=max(steps, default=None),
             has_two_modes=has_two_modes,
         )
+
+
+def _places(cell: LoadedCell) -> Iterator[_Place]:
+    """Where each trial of a cell was measured, as an observation says it.
+
+    Files that were uploaded together are numbered too, in no order of measuring.
+    """
+    # As an integer: a UUID takes a call to be hashed.
+    run, run_began = cell.run.id.int, cell.run.started_at
+    run_began_s = None if run_began is None else run_began.timestamp()
+    for trial in cell.trials:
+        is_in_order = trial.repeat is not None or trial.began_s is not None
+        turn = trial.ordinal if is_in_order else None
+        began_s = run_began_s if trial.began_s is None else trial.began_s
+        yield run, trial.repeat, trial.start, turn, began_s
 
 
 def measure_of(metric: Metric, trials: Trials, merged_us: Mapping[str, float | None]) -> Measure:
@@ -142,8 +156,8 @@ def _centre(
     if min(values) <= 0:
         return _with_zeros(each, values, origin, step, pooled)
     observations = [
-        Observation(log(value), run, round_)
-        for value, run, round_ in zip(each, trials.runs, trials.rounds, strict=True)
+        Observation(log(value), *place)
+        for value, place in zip(each, trials.places, strict=True)
         if value is not None
     ]
     sample = Sample(

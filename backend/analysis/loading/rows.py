@@ -155,12 +155,13 @@ def _cells(selection: Selection, runs: Mapping[uuid.UUID, LoadedRun]) -> list[Lo
     return sorted(cells, key=lambda cell: (place_of(cell.run), cell.id.int))
 
 
-# The threads are those that the agent asked for.
+# The threads are those that the agent asked for, the start is that of the server.
 _TRIALS = """
     SELECT cell_id, id, throughput_rps, error_rate, requests_completed, requests_ok,
            output_sha256, bytes_received, percentiles_us::text, percentiles_origin, errors::text,
            jsonb_path_query_array(checks, '$[*].id')::text, repeat, latency_resolution_us,
-           elapsed_s, ordinal, load ->> 'threads', printed::text {more}
+           elapsed_s, ordinal, load ->> 'threads', printed::text, load ->> 'start',
+           extract(epoch FROM started_at)::float8 {more}
     FROM runs_trial
     WHERE cell_id = ANY(%s::uuid[]) AND NOT warmup
     ORDER BY cell_id, ordinal
@@ -234,7 +235,7 @@ def _rows(statement: str, values: Sequence[Any] | Mapping[str, Any]) -> list[tup
 def _trial(row: Sequence[Any], more: Sequence[str]) -> LoadedTrial:
     (_, id_, throughput_rps, error_rate, completed, ok, output, received_bytes) = row[:8]
     (percentiles, origin, errors_text, checks, repeat, latency_step_us) = row[8:14]
-    (elapsed_s, ordinal, threads, printed_text) = row[14:18]
+    (elapsed_s, ordinal, threads, printed_text, start, began_s) = row[14:20]
     errors, printed = _read_object(errors_text), _read_object(printed_text)
     # Without an error rate, it is unknown how many attempts got no answer.
     counts = None if error_rate is None else attempts(completed, ok, errors)
@@ -254,9 +255,12 @@ def _trial(row: Sequence[Any], more: Sequence[str]) -> LoadedTrial:
         ordinal=ordinal,
         threads=_count(threads) or printed.get("threads"),
         printed=printed,
+        # The agent counts from 1.
+        start=_count(start) or None,
+        began_s=began_s,
         more={
             name: _read_object(value) if name in _JSON else value
-            for name, value in zip(more, row[18:], strict=True)
+            for name, value in zip(more, row[20:], strict=True)
         },
         output=None if output is None else bytes(output),
         response_bytes=response_bytes(received_bytes, completed),

@@ -156,6 +156,9 @@ class LoadedTrial(Loaded, frozen=True):
     threads: int | None = None
     # What output and command say of how it was measured, by name.
     printed: Mapping[str, Any] = {}
+    # Which start of the server in its run, and when the trial began, in seconds.
+    start: int | None = None
+    began_s: float | None = None
     # The smallest step of the latencies that the load tool prints, in µs.
     latency_step_us: float | None = None
     # Of the throughput; `origin` is that of the latencies.

@@ -30,7 +30,7 @@ def _find_pause(cell: CellInput) -> str | None:
     *others, longest = sorted(_gaps_s(cell.trials)) or [0.0]
     if not others or longest < max(LEAST_PAUSE_S, PAUSE_FACTOR * median(others)):
         return None
-    return f"{_duration_text(longest)} passed between two of the {len(cell.trials)} trials."
+    return f"{duration_text(longest)} passed between two of the {len(cell.trials)} trials."
 
 
 def _gaps_s(trials: Sequence[CheckInput]) -> list[float]:
@@ -44,7 +44,7 @@ def _gaps_s(trials: Sequence[CheckInput]) -> list[float]:
     return gaps
 
 
-def _duration_text(duration_s: float) -> str:
+def duration_text(duration_s: float) -> str:
     """`25 min`, `6 h` or `3 days`."""
     minutes = duration_s / 60
     if minutes < 120:

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.stats.comparison import Floor, Page, Rule, against_baseline, rank_sets
+from backend.stats.best import rank_sets
+from backend.stats.comparison import Floor, Page, Rule, against_baseline
 from backend.stats.contrast import sharpen
 from backend.stats.ratio import IF_BASELINE_IS_STEADY
 from backend.stats.replicates import Observation, Sample, estimate

@@ -124,3 +124,78 @@ def coverage(runs, *, effect, noise=0.03, pages=1500):
 )
 def test_intervals_cover_what_they_are_named_for(runs, effect):
     assert 0.93 <= coverage(runs, effect=effect) <= 0.975
+
+
+def of_starts(*starts, run="a", rounds=True):
+    """The logs of each start's trials, in one run."""
+    numbered = [(start, value) for start, values in enumerate(starts, 1) for value in values]
+    return tuple(
+        Observation(value, run, place if rounds else None, start)
+        for place, (start, value) in enumerate(numbered)
+    )
+
+
+def test_where_trials_share_starts_the_start_is_what_repeats():
+    """Means of starts: 1, 2 and 3, as in three runs of this many trials."""
+    units = Sample(of_starts([0.9, 1.1], [1.9, 2.1], [3.0, 3.0])).units
+    centre = estimate(Sample(of_starts([0.9, 1.1], [1.9, 2.1], [3.0, 3.0])))
+    assert (units.unit, units.starts, units.covers_starts) == ("start", 3, True)
+    assert centre.value == pytest.approx(2)
+    assert centre.high - centre.value == pytest.approx(4.30265 / 3**0.5)
+    assert (centre.n, centre.scope, centre.freedom) == (6, "run", 2)
+
+
+def test_a_start_with_more_trials_counts_more_and_the_centre_is_that_of_the_trials():
+    """Means of starts 1, 2 and 4 of 1, 1 and 2 trials: 2.75, and ¾ · (−1.75), … from it."""
+    units = Sample(of_starts([1.0], [2.0], [3.9, 4.1])).units
+    assert units.centre == pytest.approx(2.75)
+    assert units.distances == pytest.approx([0.75 * -1.75, 0.75 * -0.75, 1.5 * 1.25])
+    assert sum(units.distances) == pytest.approx(0)
+
+
+def test_a_start_for_each_trial_changes_no_figure():
+    values = [1.0, 1.2, 0.9, 1.1]
+    own, unknown = Sample(of_starts(*([value] for value in values))), sample_of(values)
+    assert estimate(own) == estimate(unknown)
+    assert own.units.covers_starts
+    assert not unknown.units.covers_starts
+
+
+@pytest.mark.parametrize(
+    ("starts", "count"),
+    [
+        ([[1.0, 1.1, 0.9]], 1),
+        # A level shift after a restart.
+        ([[1.0, 1.1], [2.0, 2.1]], 2),
+    ],
+)
+def test_fewer_than_three_starts_do_not_show_how_starts_differ(starts, count):
+    units = Sample(of_starts(*starts)).units
+    assert (units.unit, units.starts, units.covers_starts) == ("trial", count, False)
+
+
+def test_one_unknown_start_leaves_all_unknown():
+    trials = (*of_starts([1.0], [1.1], [0.9]), Observation(1.0, "a", 9))
+    units = Sample(trials).units
+    assert (units.unit, units.starts, units.covers_starts) == ("trial", None, False)
+
+
+def test_starts_of_two_runs_have_the_numbers_of_their_run():
+    """Two starts in each of two runs have two degrees of freedom, as three starts of one run."""
+    runs = [of_starts([1.0, 1.1], [0.9, 1.0], run=run) for run in "ab"]
+    units = Sample((*runs[0], *runs[1])).units
+    assert (units.unit, units.starts, units.freedom) == ("start", 4, 2)
+    assert units.weight == pytest.approx(1 / 4)
+    assert not Sample((*runs[0], *of_starts([1.0, 1.1], run="b"))).units.covers_starts
+
+
+def test_three_runs_are_three_starts():
+    units = sample_of([1.0], [1.1], [0.9]).units
+    assert (units.unit, units.starts, units.covers_starts) == ("run", None, True)
+
+
+def test_starts_are_paired_by_their_rounds():
+    units = Sample(of_starts([1.0, 1.2], [0.9, 1.1], [1.0, 1.0])).units
+    keys = {("a", frozenset(rounds)) for rounds in ((0, 1), (2, 3), (4, 5))}
+    assert set(units.deviations) == keys
+    assert Sample(of_starts([1.0, 1.2], [0.9], [1.0], rounds=False)).units.deviations is None

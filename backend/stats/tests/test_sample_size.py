@@ -43,7 +43,7 @@ def test_noisier_trials_need_more():
     quiet = compare(sample([0, 0.01, -0.01]), sample([0.01, 0.02, 0.0]))
     noisy = compare(sample([0, 0.03, -0.03]), sample([0.01, 0.04, -0.02]))
     assert 1 <= trials_needed(quiet).more < trials_needed(noisy).more
-    assert trials_needed(noisy).of_runs is False
+    assert trials_needed(noisy).unit == "trial"
 
 
 def test_what_the_host_cannot_tell_needs_more_than_trials():
@@ -54,7 +54,7 @@ def test_what_the_host_cannot_tell_needs_more_than_trials():
 
 def test_runs_that_differ_need_runs():
     advice = trials_needed(compare(sample([0, 0.01, -0.01]), sample([0.01, 0.02, 0.0], run="b")))
-    assert advice.of_runs
+    assert advice.unit == "run"
     assert advice.more is None or 2 <= advice.more <= MOST_UNITS
 
 

@@ -27,6 +27,7 @@ def run(scene, monkeypatch):
         scene.own.workspace,
         CellSpec("caddy", connections=8, rates=(100.0,) * 7, warmups=0, resources=used),
         CellSpec("caddy", connections=64, rates=(200.0,) * 5, warmups=0, resources=used),
+        in_turn=False,
     )
 
 

@@ -4,28 +4,32 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from backend.stats.thresholds import LEAST_RUNS
-from simulation.grid import (
-    ALIKE,
-    DISTURBED,
-    FEW_SERIES,
-    OWN_RUNS,
-    ROUNDED,
-    SHARED,
-    UNLIKE,
-    UNLIKE_RUNS,
+from simulation.grid import DISTURBED, IN_TURN, ONE_START, SHARED
+from simulation.row_kinds import (
+    Row,
+    Rows,
+    has,
+    has_few_slow_trials,
+    is_disturbed,
+    is_exact,
+    is_of_equals,
+    is_of_few_trials,
+    is_of_start,
+    is_of_unlike_noise,
+    is_of_unlike_noise_of_three,
+    is_of_unlike_places,
+    is_rounded,
 )
 
-Row = Mapping[str, str]
 # A table, a column of it, and the labels of a row.
 Place = tuple[str, ...]
 Tables = Mapping[str, Any]
 # How far a figure is beyond what it must be; 0 or less where it is not.
 Excess = Callable[[float, Row], float]
-Rows = Callable[[Row], bool]
 TOLD, SIZED = "told apart %", "improved or regressed %"
 ROWS, PAIRS = "rows told %", "pairs told %"
 PLACES = "every place true %"
+UNQUALIFIED = "without a reason %"
 
 
 def _all(_row: Row) -> bool:
@@ -90,61 +94,6 @@ def _at_least_as(column: str, *, below: float = 0.0) -> Excess:
     return lambda figure, row: float(row[column]) - figure - below
 
 
-def _has(**wanted: str) -> Rows:
-    """By the labels of a row; `trials_of` is the column `trials of`."""
-    return lambda row: all(row[name.replace("_", " ")] == text for name, text in wanted.items())
-
-
-def _is_of_equals(row: Row) -> bool:
-    return row["true"] == "0 %"
-
-
-def _is_of_few_trials(row: Row) -> bool:
-    """Up to 10 trials, in runs that the usual tests may take as independent."""
-    kind, runs = _kind_and_runs(row)
-    return row["true"] != "0 %" and kind not in UNLIKE_RUNS and sum(map(int, runs)) <= 10
-
-
-def _kind_and_runs(row: Row) -> tuple[str, list[str]]:
-    kind = row["trials of"] if "trials of" in row else row["servers in"]
-    return kind, (row["n"] if "n" in row else row["trials"]).split(" + ")
-
-
-def _is_of_unlike_noise(row: Row) -> bool:
-    return row["trials of"] in UNLIKE or row["trials of"] == FEW_SERIES
-
-
-def _is_of_unlike_noise_of_three(row: Row) -> bool:
-    return _is_of_unlike_noise(row) and row["n"] == "3"
-
-
-def _is_of_unlike_places(row: Row) -> bool:
-    return row["noise"] != ALIKE and row["n"] == "3"
-
-
-def _is_rounded(row: Row) -> bool:
-    return row["trials of"].startswith(ROUNDED)
-
-
-def _is_exact(row: Row) -> bool:
-    return not _is_rounded(row)
-
-
-def _is_disturbed(row: Row) -> bool:
-    return row["trials of"] == DISTURBED
-
-
-def _has_few_slow_trials(row: Row) -> bool:
-    """So few that one of them makes the interval wide."""
-    return row["n"] in ("5", "10")
-
-
-def _is_of_start(row: Row) -> bool:
-    """Of servers whose starts differ, in so few runs that they do not show it."""
-    kind, runs = _kind_and_runs(row)
-    return kind == OWN_RUNS and len(runs) < LEAST_RUNS
-
-
 COVERS = _between(93, 97)
 AT_MOST_5 = _at_most(5)
 # Where equal servers are told apart, an interval misses 1x.
@@ -182,28 +131,28 @@ AIMS = (
         "pairs",
         TOLD,
         _between(3, 7),
-        _is_of_equals,
+        is_of_equals,
     ),
     Aim(
         "two equal servers, runs that differ: the interval of their ratio excludes 1× in 3–7 %",
         "runs",
         TOLD,
         _between(3, 7),
-        _is_of_equals,
+        is_of_equals,
     ),
     Aim(
         "two equal servers: one is called improved or regressed in at most 5 % of cases",
         "pairs",
         SIZED,
         AT_MOST_5,
-        _is_of_equals,
+        is_of_equals,
     ),
     Aim(
         "two equal servers, runs that differ: one is called improved or regressed in at most 5 %",
         "runs",
         SIZED,
         AT_MOST_5,
-        _is_of_equals,
+        is_of_equals,
     ),
     Aim(
         "page of equal servers: a server is called improved or regressed on at most 5 % of pages",
@@ -241,7 +190,7 @@ AIMS = (
         "pairs",
         TOLD,
         _at_least_as("Welch %"),
-        _is_of_few_trials,
+        is_of_few_trials,
     ),
     Aim(
         "two servers that differ, in runs that affect both alike: the difference is found as often"
@@ -249,7 +198,7 @@ AIMS = (
         "runs",
         TOLD,
         _at_least_as("Welch %"),
-        _is_of_few_trials,
+        is_of_few_trials,
     ),
     Aim(
         "page of servers that differ: differences from the baseline are found as often as by"
@@ -257,7 +206,7 @@ AIMS = (
         "page-differences",
         ROWS,
         _at_least_as("Dunnett %"),
-        _is_of_few_trials,
+        is_of_few_trials,
     ),
     Aim(
         "page of servers that differ: differences between two servers are found as often as by"
@@ -265,7 +214,7 @@ AIMS = (
         "page-differences",
         PAIRS,
         _at_least_as("Games–Howell %"),
-        _is_of_few_trials,
+        is_of_few_trials,
     ),
     Aim(
         "5 trials, noise of 5 % that both servers share in each round: a difference of 3 % is found"
@@ -273,7 +222,7 @@ AIMS = (
         "pairs",
         TOLD,
         _between(90, 100),
-        _has(trials_of=SHARED, true="3 %", n="5"),
+        has(trials_of=SHARED, true="3 %", n="5"),
     ),
     Aim(
         "two equal servers, some trials slower: the ratio excludes 1× in at most 7 % of cases",
@@ -292,6 +241,35 @@ AIMS = (
         "slow-trials",
         "ratio covers %",
         COVERS,
+    ),
+    Aim(
+        "equal servers whose starts differ by 2 %: a verdict that is not “Use with care” is given"
+        " in at most 5 % of cases",
+        "starts",
+        UNQUALIFIED,
+        AT_MOST_5,
+    ),
+    Aim(
+        "equal servers that are started again: two are told apart in at most 7 % of cases",
+        "starts",
+        TOLD,
+        TELLS_FEW,
+        lambda row: row["starts"] != ONE_START,
+    ),
+    Aim(
+        "equal servers on a machine that gets slower by 6 %: a verdict that is not “Use with"
+        " care” is given in at most 5 % of cases",
+        "order",
+        UNQUALIFIED,
+        AT_MOST_5,
+    ),
+    Aim(
+        "two equal servers in turn, on a machine that gets slower by 6 %: the ratio excludes 1× in"
+        " at most 7 % of cases",
+        "order",
+        TOLD,
+        TELLS_FEW,
+        has(order=IN_TURN),
     ),
     Aim(
         "adding trials by the page's advice until it has a verdict: wrong in at most 2 % of cases",
@@ -322,16 +300,16 @@ def _at_most_told(figure: float, row: Row) -> float:
 
 WIDER, IN_RUN = "widened for rounding", "in this run"
 EXCEPTIONS = (
-    Argued("0050", "intervals", "covers %", _between(97, 100), _is_rounded, WIDER),
-    Argued("0074", "intervals", "covers %", _between(65, 93), _is_disturbed),
-    Argued("0074", "slow-trials", "ratio covers %", _between(97, 99), _has_few_slow_trials),
-    Argued("0050", "two-stage", "covers %", _between(97, 99), _has(n="10")),
+    Argued("0050", "intervals", "covers %", _between(97, 100), is_rounded, WIDER),
+    Argued("0074", "intervals", "covers %", _between(65, 93), is_disturbed),
+    Argued("0074", "slow-trials", "ratio covers %", _between(97, 99), has_few_slow_trials),
+    Argued("0050", "two-stage", "covers %", _between(97, 99), has(n="10")),
     Argued(
         "0050",
         "pairs",
         TOLD,
         _between(0, 3),
-        lambda row: _is_rounded(row) and _is_of_equals(row),
+        lambda row: is_rounded(row) and is_of_equals(row),
         WIDER,
     ),
     Argued(
@@ -339,37 +317,37 @@ EXCEPTIONS = (
         "pairs",
         TOLD,
         _between(0, 100),
-        lambda row: _is_rounded(row) and not _is_of_equals(row),
+        lambda row: is_rounded(row) and not is_of_equals(row),
     ),
-    Argued("0050", "page-differences", ROWS, _between(0, 100), _is_rounded),
-    Argued("0050", "page-differences", PAIRS, _between(0, 100), _is_rounded),
+    Argued("0050", "page-differences", ROWS, _between(0, 100), is_rounded),
+    Argued("0050", "page-differences", PAIRS, _between(0, 100), is_rounded),
     Argued(
-        "0074", "pairs", TOLD, _between(1, 3), lambda row: _is_disturbed(row) and _is_of_equals(row)
+        "0074", "pairs", TOLD, _between(1, 3), lambda row: is_disturbed(row) and is_of_equals(row)
     ),
-    Argued("0074", "page-differences", ROWS, _at_least_as("Dunnett %", below=2.5), _is_disturbed),
+    Argued("0074", "page-differences", ROWS, _at_least_as("Dunnett %", below=2.5), is_disturbed),
     Argued(
         "0074",
         "page-differences",
         ROWS,
         _at_least_as("Dunnett %", below=18.5),
-        _has(trials_of=DISTURBED, true="30 %", n="10"),
+        has(trials_of=DISTURBED, true="30 %", n="10"),
     ),
     Argued(
-        "0074", "page-differences", PAIRS, _at_least_as("Games–Howell %", below=16), _is_disturbed
+        "0074", "page-differences", PAIRS, _at_least_as("Games–Howell %", below=16), is_disturbed
     ),
-    Argued("0050", "page-differences", ROWS, _at_least_as("Dunnett %", below=1.3), _is_exact),
-    Argued("0050", "page-differences", PAIRS, _at_least_as("Games–Howell %", below=0.5), _is_exact),
+    Argued("0050", "page-differences", ROWS, _at_least_as("Dunnett %", below=1.3), is_exact),
+    Argued("0050", "page-differences", PAIRS, _at_least_as("Games–Howell %", below=0.5), is_exact),
     # Of two runs, the sentence says "in the 2 runs".
-    Argued("0021", "runs", TOLD, _between(7, 45), _is_of_start, IN_RUN),
-    Argued("0021", "runs", SIZED, _between(5, 20), _is_of_start, IN_RUN),
-    Argued("0021", "pages", ROWS, _between(7, 100), _is_of_start, IN_RUN),
-    Argued("0021", "pages", SIZED, _between(5, 100), _is_of_start, IN_RUN),
-    Argued("0021", "pages", PAIRS, _between(7, 100), _is_of_start, IN_RUN),
-    Argued("0032", "changes", "without a change %", _between(5, 12), _has(correlation="0.8")),
-    Argued("0062", "pages", SIZED, _at_most(6.5), _is_of_unlike_noise_of_three),
-    Argued("0062", "pages", ROWS, _at_most_told, _is_of_unlike_noise),
-    Argued("0062", "pages", PAIRS, _at_most_told, _is_of_unlike_noise),
-    Argued("0062", "winners", PLACES, _between(85, 93), _is_of_unlike_places),
+    Argued("0021", "runs", TOLD, _between(7, 45), is_of_start, IN_RUN),
+    Argued("0021", "runs", SIZED, _between(5, 20), is_of_start, IN_RUN),
+    Argued("0021", "pages", ROWS, _between(7, 100), is_of_start, IN_RUN),
+    Argued("0021", "pages", SIZED, _between(5, 100), is_of_start, IN_RUN),
+    Argued("0021", "pages", PAIRS, _between(7, 100), is_of_start, IN_RUN),
+    Argued("0032", "changes", "without a change %", _between(5, 12), has(correlation="0.8")),
+    Argued("0062", "pages", SIZED, _at_most(6.5), is_of_unlike_noise_of_three),
+    Argued("0062", "pages", ROWS, _at_most_told, is_of_unlike_noise),
+    Argued("0062", "pages", PAIRS, _at_most_told, is_of_unlike_noise),
+    Argued("0062", "winners", PLACES, _between(85, 93), is_of_unlike_places),
 )
 
 

@@ -1,11 +1,13 @@
 """How often a statement is true over many draws: each function gives the figures of one row."""
 
+from itertools import combinations
 from math import expm1, log, sqrt
 
 import numpy as np
 
 from backend.stats.changes import find_changes
-from backend.stats.comparison import against_baseline
+from backend.stats.comparison import Page, against_baseline
+from backend.stats.design import SOUND
 from backend.stats.knee import Load, find_knee
 from backend.stats.replicates import estimate
 from backend.stats.sample_size import trials_needed, two_stage_size
@@ -68,6 +70,22 @@ def equal_pair_cell(rng: np.random.Generator, repeats: int, *, draw: Draw, runs:
             covered += (centre.low or truth) <= truth <= (centre.high or truth)
     shares = [percent(figure, repeats) for figure in (told, sized, held)]
     return [*shares, percent(covered, 2 * repeats)]
+
+
+def design_cell(
+    rng: np.random.Generator, repeats: int, *, draw: Draw, runs: Runs, series: int
+) -> list[str]:
+    """Pages of equal servers with a pair that is told apart, with a verdict, and with a verdict
+    that no reason asks to use with care."""
+    told = sized = unqualified = 0
+    for _ in range(repeats):
+        samples, _ = draw(rng, np.zeros(series), runs)
+        pairs = Page(samples).all_pairs()
+        comparisons = [pairs.comparison(*pair) for pair in combinations(range(series), 2)]
+        told += any(each.significant for each in comparisons)
+        sized += any(each.verdict in SIZED for each in comparisons)
+        unqualified += any(each.verdict in SIZED and each.design == SOUND for each in comparisons)
+    return [percent(figure, repeats) for figure in (told, sized, unqualified)]
 
 
 def rounding_cell(rng: np.random.Generator, repeats: int, *, noise: Noise, runs: Runs) -> list[str]:

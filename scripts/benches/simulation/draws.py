@@ -118,6 +118,47 @@ def draw_runs(rng: np.random.Generator, levels: Floats, runs: Runs, *, kind: str
     return samples, levels if len(runs) >= LEAST_RUNS else levels + effects.mean(1)
 
 
+def draw_starts(
+    rng: np.random.Generator, levels: Floats, runs: Runs, *, trials_of_each: int | None
+) -> Drawn:
+    """Starts that differ by 2 %, with a noise of 1 %, in one run.
+
+    `trials_of_each`: how many trials share a start; None: all of a series.
+    """
+    count = sum(runs)
+    starts = np.arange(count) // (trials_of_each or count)
+    effects = rng.normal(0, 0.02, (len(levels), count))[:, starts]
+    values = _trials(rng, levels, runs, alike(0.01)) + effects
+    return [_started(own, starts.tolist()) for own in values], levels
+
+
+def draw_drift(rng: np.random.Generator, levels: Floats, runs: Runs, *, in_turn: bool) -> Drawn:
+    """Two series with a noise of 1 %, and a machine that gets slower by 6 % over all trials.
+
+    They are measured in turn, in an order that is reversed from round to round, or one after the
+    other.
+    """
+    count = sum(runs)
+    places = np.arange(count)
+    one = 2 * places + places % 2 if in_turn else places
+    other = 2 * places + 1 - places % 2 if in_turn else places + count
+    turns = np.array([one, other])
+    values = _trials(rng, levels, runs, alike(0.01)) + log(0.94) * turns / (2 * count - 1)
+    starts = range(count)
+    return [
+        _started(own, starts, turns=turn.tolist()) for own, turn in zip(values, turns, strict=True)
+    ], levels
+
+
+def _started(
+    values: Floats, starts: Sequence[int], *, turns: Sequence[int | None] | None = None
+) -> Sample:
+    """The trials of one run with the start and the turn of each."""
+    turns = [None] * len(values) if turns is None else turns
+    places = enumerate(zip(values.tolist(), starts, turns, strict=True))
+    return Sample(tuple(Observation(v, "run", at, start, turn) for at, (v, start, turn) in places))
+
+
 def _trials(rng: np.random.Generator, levels: Floats, runs: Runs, noise: Noise) -> Floats:
     noises = noise(rng, len(levels))
     return levels[:, None] + rng.normal(size=(len(levels), sum(runs))) * noises[:, None]

@@ -15,6 +15,15 @@ TRUE = (0.0, *DIFFERENCES)
 SLOW_SHARES = (0.10, 0.20, 0.25, 0.30)
 SLOWER_BY = (0.05, 0.10, 0.20)
 COUNTS_WITH_SLOW: Sequence[Runs] = ((5,), (10,), (20,), (30,))
+ONE_START, IN_TURN = "one of each server", "in turn"
+# How many trials share a start (None: all), and of how many trials the runs are.
+STARTS: Sequence[tuple[str, int | None, Sequence[Runs]]] = (
+    (ONE_START, None, COUNTS[:3]),
+    ("one for each trial", 1, COUNTS[:3]),
+    ("one for two trials", 2, ((6,), (10,), (20,))),
+)
+# Whether two series are measured in turn.
+ORDERS = {IN_TURN: True, "one after the other": False}
 # The numbers of series on a page.
 SERIES = (8, 16, 40)
 

@@ -19,11 +19,13 @@ from simulation.grid import (
     KINDS_OF_UNLIKE_NOISE,
     NOISE_OF_ROUNDED,
     NOISY,
+    ORDERS,
     RUNS,
     SERIES,
     SHARED,
     SLOW_SHARES,
     SLOWER_BY,
+    STARTS,
     TRUE,
     UNEVEN,
     Kind,
@@ -32,6 +34,7 @@ from simulation.grid import (
 )
 
 KINDS_OF_PAGES = (*KINDS, *KINDS_OF_RUNS)
+DESIGN_FIGURES = ("told apart %", "improved or regressed %", "without a reason %")
 PAGE_FIGURES = ("rows told %", "improved or regressed %", "size uncertain %")
 
 Cell = Callable[[np.random.Generator, int], list[str]]
@@ -98,6 +101,43 @@ def slow_trial_table() -> Table:
     ]
     figures = ("told apart %", "improved or regressed %", "ratio covers %", "figure covers %")
     return Table(("slower trials", "by", "n", *figures), rows)
+
+
+def start_table() -> Table:
+    repeats = {2: 4000, 8: 1000}
+    rows = [
+        (
+            (label, str(series), in_words(runs)),
+            partial(
+                cells.design_cell,
+                draw=partial(draws.draw_starts, trials_of_each=trials),
+                runs=runs,
+                series=series,
+            ),
+            repeats[series],
+        )
+        for (label, trials, sizes), series in product(STARTS, repeats)
+        for runs in sizes
+    ]
+    return Table(("starts", "series", "n", *DESIGN_FIGURES), rows)
+
+
+def order_table() -> Table:
+    rows = [
+        (
+            (label, in_words(runs)),
+            partial(
+                cells.design_cell,
+                draw=partial(draws.draw_drift, in_turn=in_turn),
+                runs=runs,
+                series=2,
+            ),
+            4000,
+        )
+        for label, in_turn in ORDERS.items()
+        for runs in COUNTS[:3]
+    ]
+    return Table(("order", "n", *DESIGN_FIGURES), rows)
 
 
 def run_table() -> Table:
@@ -214,6 +254,8 @@ TABLES: dict[str, Callable[[], Table]] = {
     "pairs": pair_table,
     "slow-trials": slow_trial_table,
     "runs": run_table,
+    "starts": start_table,
+    "order": order_table,
     "pages": page_table,
     "page-differences": page_difference_table,
     "winners": winner_table,

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from backend.stats.best import is_surely_behind
-from backend.stats.comparison import AllPairs, Page, rank_sets
+from backend.stats.best import is_surely_behind, rank_sets
+from backend.stats.comparison import AllPairs, Page
 from simulation.cells import percent
 from simulation.draws import Floats, alike, one_run
 from simulation.grid import ALIKE, UNLIKE

@@ -45,7 +45,8 @@ def cells(server, rates, *, p50_us=800.0, spread=1.0, **more):
 def test_a_server_that_leads_at_every_load_is_the_one_to_take(lab):
     make_run(lab, *cells("fast", {8: 900, 64: 1600}), *cells("slow", {8: 890, 64: 1000}))
     told = answer(lab)
-    assert told["sentence"] == "Take fast 23.0 for up to 64 connections: 1,600 req/s at p99 990 µs"
+    taken = "Take fast 23.0 for up to 64 connections"
+    assert told["sentence"] == f"{taken}: 1,600 req/s at p99 990 µs, in this run"
     # In the direction of the rows, whose baseline is the first series.
     assert told["margin"].startswith("slow 23.0 serves 0.625× [0.62")
     assert told["margin"] == ask(lab)["finding"]
@@ -172,7 +173,7 @@ def test_by_a_latency_the_rate_stands_second(lab):
     fast = cells("fast", {64: 1000}, p50_us=400.0)
     make_run(lab, *fast, *cells("slow", {64: 1010}))
     told = answer(lab, "metric=p99")["sentence"]
-    assert told == "Take fast 23.0 at 64 connections: p99 792 µs at 1,000 req/s"
+    assert told == "Take fast 23.0 at 64 connections: p99 792 µs at 1,000 req/s, in this run"
 
 
 @pytest.mark.parametrize("text", ["metric=cpu_per_1k", "metric=max", "metric=error_rate"])
@@ -201,7 +202,7 @@ def test_with_a_limit_the_place_is_the_best_load_that_keeps_it(lab):
     assert second["tier"] is None
     assert second["ratio"]["value"] < 1
     told = figures["answer"]["sentence"]
-    assert told == "Take fast 23.0 at 8 connections: 900 req/s at p99 1.76 ms"
+    assert told == "Take fast 23.0 at 8 connections: 900 req/s at p99 1.76 ms, in this run"
     margin = "Only fast 23.0 keeps p99 under 10 ms at 8 connections"
     assert figures["answer"]["margin"] == margin
     assert figures["answer"]["trust"]["level"] == "solid"
@@ -285,7 +286,7 @@ def test_one_panel_of_several_that_is_too_noisy_asks_for_care(lab):
         *cells("b", {64: 1010}, workload=other, spread=9),
     )
     told = answer(lab, "facet=workload")
-    leaders = "By workload: hello: b 23.0 leads; other: too noisy to rank"
+    leaders = "In this run, by workload: hello: b 23.0 leads; other: too noisy to rank"
     assert told["sentence"] == leaders
     assert told["margin"] == ask(lab, "facet=workload")["finding"]
     assert told["trust"]["level"] == "care"

@@ -49,11 +49,14 @@ class GateNoise(Record, frozen=True, kw_only=True):
     comparisons: Annotated[Number, Meta(description="Independent comparisons between runs")]
 
 
+AdviceUnit = Literal["runs", "starts", "trials"]
+
+
 class GateAdvice(Record, frozen=True, kw_only=True):
     """What would settle a row whose noise is too large."""
 
     more: Annotated[Number | None, Meta(description="Null if not even 999 more would be enough")]
-    unit: Literal["runs", "trials"]
+    unit: AdviceUnit
     odds: Annotated[Number, Meta(description="The chance of a verdict")]
 
 

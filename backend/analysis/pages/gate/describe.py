@@ -15,6 +15,7 @@ from backend.analysis.judge.history import History, Level, load_history
 from backend.analysis.judge.requirements import Requirement
 from backend.analysis.loading.viewer_slots import comparison_slot
 from backend.analysis.pages.gate.answer import (
+    AdviceUnit,
     Gate,
     GateAdvice,
     GateNoise,
@@ -45,7 +46,9 @@ from backend.noise.models import HostNoise
 from backend.runs.database.read_router import repeatable_read
 from backend.runs.models import Run
 from backend.runs.tables.happening import happened_at
-from backend.stats.replicates import estimate
+from backend.stats.replicates import Unit, estimate
+
+_UNITS: dict[Unit, AdviceUnit] = {"run": "runs", "start": "starts", "trial": "trials"}
 
 # Each has a history of its own to load.
 MOST_SERIES = 20
@@ -307,9 +310,7 @@ def _row(judged: Judged, axis: str, *, is_history: bool) -> GateRow:
         baseline_runs=0 if case.level is None else case.level.runs,
         advice=None
         if advice is None
-        else GateAdvice(
-            more=advice.more, unit="runs" if advice.of_runs else "trials", odds=advice.odds
-        ),
+        else GateAdvice(more=advice.more, unit=_UNITS[advice.unit], odds=advice.odds),
     )
 
 

@@ -126,14 +126,14 @@ def _measure_text(counts: Sequence[TrialCounts], *, is_history: bool) -> str:
 
 def advice_text(advice: Advice) -> str:
     """What to measure; a sentence without its full stop."""
-    unit = "run" if advice.of_runs else "trial"
     if advice.more is None:
         return (
-            f"Not even {MOST_UNITS} more {unit}s would give a verdict: reduce the noise of the host"
+            f"Not even {MOST_UNITS} more {advice.unit}s would give a verdict: reduce the noise of "
+            "the host"
         )
     plural = "" if advice.more == 1 else "s"
     return (
-        f"About {advice.more} more {unit}{plural} of the candidate would give a verdict in "
+        f"About {advice.more} more {advice.unit}{plural} of the candidate would give a verdict in "
         f"{round(advice.odds * 100)} % of cases"
     )
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from backend.analysis.compare.comparability import Comparability
 from backend.analysis.compare.decision import Decision, doubt_of, with_one_advice
+from backend.analysis.compare.design import design_doubts
 from backend.analysis.compare.headline import ahead_text, ratio_text, why_open
 from backend.analysis.pages.pair.judging import JudgedPair
 from backend.analysis.query.field import Value, text_of
@@ -77,8 +78,9 @@ def decide_pairs(pairs: Sequence[JudgedPair], names: tuple[str, str]) -> Decisio
         for pair in pairs
         if (place := pair.highest_shared) is not None
     ]
-    doubts = [(ratio, doubt_of(ratio, *labels)) for labels, ratio in ratios]
-    return Decision(tuple(ratio for _, ratio in ratios), tuple(with_one_advice(doubts)))
+    doubts = with_one_advice((ratio, doubt_of(ratio, *labels)) for labels, ratio in ratios)
+    doubts += design_doubts((ratio, *labels) for labels, ratio in ratios)
+    return Decision(tuple(ratio for _, ratio in ratios), tuple(doubts))
 
 
 def _labels(pair: JudgedPair, names: tuple[str, str]) -> tuple[str, str]:

@@ -138,6 +138,18 @@ def test_a_clear_difference_is_solid_and_an_unlike_tool_is_not_comparable(worksp
     assert trust.reasons[0].remedy == "Choose one tool."
 
 
+@pytest.mark.parametrize(("later", "gap"), [(STARTED, None), (LATER, "24 h")])
+def test_a_day_between_two_runs_asks_for_care(workspace, later, gap):
+    a = make_run(workspace, CellSpec(rates=rates(1000)))
+    b = make_run(workspace, CellSpec(rates=rates(1300)), started_at=later)
+    trust = pair_of(a, b).trust
+    texts = [
+        reason.text for reason in trust.reasons if " lie between the trials of " in reason.text
+    ]
+    assert [text.partition(" lie")[0] for text in texts] == ([] if gap is None else [gap])
+    assert gap is None or trust.level == "care"
+
+
 def test_servers_are_matched_by_name_and_the_others_are_listed(workspace):
     a = make_run(workspace, CellSpec("caddy", version="1"), CellSpec("nginx", version="1"))
     b = make_run(workspace, CellSpec("caddy", version="2"), CellSpec("h2o", version="1"))

@@ -86,14 +86,14 @@ def test_workloads_are_told_apart(answer_of):
         *measured("caddy", HIGH, workload=other),
         *measured("nginx", LOW, workload=other),
     )
-    assert answer.sentence == "By workload: hello: nginx leads; json: caddy leads"
+    assert answer.sentence == "In this run, by workload: hello: nginx leads; json: caddy leads"
     _, answer = answer_of(
         *measured("caddy", LOW),
         *measured("nginx", HIGH),
         *measured("caddy", LOW, workload=other),
         *measured("nginx", HIGH, workload=other),
     )
-    assert answer.sentence == "By workload: nginx leads in each: hello, json"
+    assert answer.sentence == "In this run, by workload: nginx leads in each: hello, json"
 
 
 def test_a_run_without_a_figure_has_no_answer(lab, answer_of):

@@ -27,7 +27,10 @@ ANSWERS = {
     "versions": ("sweep", "Too noisy to rank nginx 1.27.0 and nginx 1.26.0 at 128 connections"),
     "hardware": ("sweep", "By server: caddy .*bench-2.* serves 3[.].* the requests of .*bench-1"),
     "cost": ("sweep", "haproxy 3.0.2 uses 0.8.* the CPU time of nginx 1.27.0"),
-    "distance": ("ratios", "By workload: hello: haproxy .* nginx .* 512 .*; json: haproxy "),
+    "distance": (
+        "ratios",
+        "In this run, by workload: hello: haproxy .* nginx .* 512 .*; json: haproxy ",
+    ),
 }
 
 

@@ -74,7 +74,7 @@ def test_the_page_says_what_more_runs_would_add_and_names_the_default_baseline(p
     page.keyboard.press("Enter")
     drawer = page.locator("[data-slot=trust-body]")
     expect(drawer).to_be_visible()
-    expect(drawer).to_contain_text("would cover other days, builds and server starts too.")
+    expect(drawer).to_contain_text("would cover other days and builds too.")
     expect(page.locator("[data-control=baseline]")).to_have_value("")
     expect(page.locator("[data-control=baseline] option").first).to_have_text("First series")
     assert page.locator(".rank[aria-pressed=true]").count() == 1
