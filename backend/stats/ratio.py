@@ -29,6 +29,7 @@ class Ratio:
     which runs the interval covers, as words. `advice`: what would decide an open ratio, as words.
     `more`: how many more trials, or runs, of each side the advice names; 0 where it names none.
     `lack`: what so few trials do not show, as words; None where their number is not the cause.
+    `finds_from`: from which share on a difference would have been found, where none was.
     """
 
     value: float | None
@@ -42,6 +43,7 @@ class Ratio:
     advice: str | None = None
     more: int = 0
     lack: str | None = None
+    finds_from: float | None = None
 
     def inverse(self) -> Ratio:
         """base ÷ other; unknown where a bound is 0."""
