@@ -7,6 +7,7 @@ from pathlib import Path
 from backend.analysis.query.field_table import TABLE
 from backend.formats.model import ERROR_CLASSES
 from backend.runs.checks.check import SEVERITIES
+from backend.stats.changes import LEAST_POSITIONS
 from backend.stats.thresholds import HIGH_ERROR_RATE
 
 KEPT = Path(__file__).resolve().parent.parent / "frontend" / "src" / "api" / "constants.ts"
@@ -27,6 +28,11 @@ def main() -> None:
                 "HIGH_ERROR_RATE",
                 HIGH_ERROR_RATE,
                 "Above this share of failed attempts a point is not ranked.",
+            ),
+            constant(
+                "LEAST_POSITIONS",
+                LEAST_POSITIONS,
+                "In fewer versions or dates no change is looked for.",
             ),
         )
     )

@@ -17,7 +17,7 @@ from backend.alerts.lifecycle import Sighting
 from backend.alerts.series_runs import SeriesRuns, WatchedSeries
 from backend.alerts.subject_states import SubjectState
 from backend.analysis.compare.gathering import Gathered
-from backend.analysis.compare.headline import ratio_text
+from backend.analysis.compare.ratio_texts import ratio_text
 from backend.analysis.grouping.points import Point
 from backend.analysis.grouping.sweep import Sweep
 from backend.analysis.judge.cases import Case, Judged, judge_cases

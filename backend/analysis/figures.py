@@ -24,6 +24,10 @@ Number = int | float
 Place = Annotated[Number | str, Meta(description="A number, or the name of a category")]
 Id = Annotated[str, Meta(extra_json_schema={"format": "uuid"})]
 Instant = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
+LimitDoubt = Annotated[
+    str | UnsetType,
+    Meta(description="That p99 may be on the other side of limit=, and its interval"),
+]
 Status = Literal["comparable", "caveats", "not_comparable"]
 Kind = Literal["number", "category"]
 Group = Literal["rate", "latency", "errors", "resources"]
@@ -45,9 +49,7 @@ class Measure(Record, frozen=True, kw_only=True):
 
     value: Annotated[
         Number | None,
-        Meta(
-            description="Geometric mean of the trials, run by run; of errors, the share of attempts"
-        ),
+        Meta(description="Geometric mean of the trials, run by run; of errors, their share"),
     ]
     low: Annotated[Number | None, Meta(description=f"Null with fewer than {LEAST_TRIALS} trials")]
     high: Number | None
@@ -66,10 +68,7 @@ class Measure(Record, frozen=True, kw_only=True):
     ] = UNSET
     step: Annotated[
         Number | UnsetType,
-        Meta(
-            description="The smallest step of a latency that the load tool prints, in µs: a "
-            "smaller figure is only known to be below it"
-        ),
+        Meta(description="The step of the load tool in µs: less is only known to be below it"),
     ] = UNSET
 
 
@@ -93,6 +92,7 @@ class Point(Record, frozen=True, kw_only=True):
     runs: Annotated[
         Sequence[int] | UnsetType, Meta(description="For each trial, the position of its run")
     ] = UNSET
+    limit_doubt: LimitDoubt = UNSET
 
 
 class Series(Record, frozen=True, kw_only=True):
@@ -148,6 +148,11 @@ class Ratio(Record, frozen=True, kw_only=True):
     verdict: Verdict
     why: str | None
     scope: Annotated[str | None, Meta(description="Which runs the interval covers")] = None
+    # Left out by older versions, so that what they froze keeps its bytes.
+    finds_from: Annotated[
+        Number | UnsetType | None,
+        Meta(description="The share from which on a difference would have been found, if none was"),
+    ] = UNSET
 
 
 class RankRow(Record, frozen=True, kw_only=True):
@@ -166,6 +171,7 @@ class RankRow(Record, frozen=True, kw_only=True):
     over_limit: Annotated[
         str | UnsetType, Meta(description="Why it does not keep limit=, if it does not")
     ] = UNSET
+    limit_doubt: LimitDoubt = UNSET
 
 
 class Ranking(Record, frozen=True, kw_only=True):

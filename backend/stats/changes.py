@@ -25,6 +25,7 @@ from backend.stats.drift import exceed_drift, least_distance
 from backend.stats.ratio import Ratio
 from backend.stats.replicates import CONFIDENCE, Observation, Sample
 from backend.stats.student import t_quantile
+from backend.stats.thresholds import ODDS_OF_FINDING
 
 # At most one change for every third position: the others show the noise.
 POSITIONS_FOR_A_CHANGE = 3
@@ -34,9 +35,6 @@ MOST_ASTRAY = 0.2
 LEAST_POSITIONS = 2 * LEAST_OF_LEVEL
 # Positions that share more than this of their noise show a drift, and no levels.
 MOST_CORRELATION = 0.9
-# Of changes as large as a negative answer names, four in five are found. The noise alone would ask
-# for 0.8 here, but a drift that is searched for explains some of a step too.
-ODDS_OF_FINDING = 0.95
 # A series that hides a change of its whole level says nothing of use.
 MOST_NAMED = 1.0
 # The median of |N(0, 1)|.

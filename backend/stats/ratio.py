@@ -33,6 +33,7 @@ class Ratio:
     `lack`: what so few trials do not show, as words; None where their number is not the cause.
     `is_within_runs`: whether the interval covers the measured runs alone. `design`: what it does
     not allow for.
+    `finds_from`: from which share on a difference would have been found, where none was.
     """
 
     value: float | None
@@ -48,6 +49,7 @@ class Ratio:
     lack: str | None = None
     is_within_runs: bool = False
     design: Design = SOUND
+    finds_from: float | None = None
 
     def inverse(self) -> Ratio:
         """base ÷ other; unknown where a bound is 0."""

@@ -1,11 +1,11 @@
 """How many trials: Stein's two stages for a run that measures until its interval is narrow enough,
-and advice for a comparison that is not decided yet.
+advice for a comparison that is not decided yet, and which difference it could have found.
 """
 
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import floor, log1p, sqrt
+from math import exp, floor, log1p, sqrt
 from statistics import NormalDist, fmean
 
 from msgspec.structs import replace
@@ -13,13 +13,22 @@ from msgspec.structs import replace
 from backend.stats.comparison import Comparison, Precision
 from backend.stats.replicates import CONFIDENCE, Unit
 from backend.stats.student import t_quantile
-from backend.stats.thresholds import LEAST_RUNS, LEAST_TRIALS, RELEVANT_SHARE
+from backend.stats.thresholds import (
+    LEAST_RUNS,
+    LEAST_TRIALS,
+    ODDS_OF_FINDING,
+    RELEVANT_SHARE,
+)
 
 MOST_UNITS = 999
+# More than these are not worth the time of a machine: less noise helps sooner.
+MOST_ADVISED = 30
 # The chance of a verdict that advice aims at: two in three. Four in five would need three times as
 # many trials.
 ODDS = 2 / 3
 _NORMAL = NormalDist()
+# Without a bound, the exponential of hopeless noise overflows.
+_LARGEST_LOG = 10.0
 
 
 def two_stage_size(first_stage: Sequence[float], half_width: float) -> int:
@@ -49,6 +58,22 @@ class Advice:
     more: int | None
     unit: Unit
     odds: float = ODDS
+
+    @property
+    def is_practical(self) -> bool:
+        """Whether so few are asked for that somebody will measure them."""
+        return self.more is not None and self.more <= MOST_ADVISED
+
+
+def least_difference(precision: Precision) -> float:
+    """The share by which two series have to differ, so that four of five such differences or more
+    are told from 1× by as many trials.
+
+    The estimate lies around the difference with the error that the trials show (Student's t), and
+    clears the half width of the interval with `ODDS_OF_FINDING`.
+    """
+    beyond = t_quantile(ODDS_OF_FINDING, max(precision.freedom, 1.0)) * precision.error
+    return exp(min(precision.half_width + beyond, _LARGEST_LOG)) - 1
 
 
 def trials_needed(comparison: Comparison, *, relevant: float = RELEVANT_SHARE) -> Advice | None:

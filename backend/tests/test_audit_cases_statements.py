@@ -82,8 +82,8 @@ def test_04_level_and_ahead_need_the_whole_interval(lab):
 def test_05_the_advice_is_for_each_side_and_has_odds(lab):
     lab.upload(
         {
-            "alpha": print_trials("wrk", around(8_000, 3, -2, 0)),
-            "beta": print_trials("wrk", around(8_100, -3, 2, 0)),
+            "alpha": print_trials("wrk", around(8_000, 0, 1, -1)),
+            "beta": print_trials("wrk", around(8_000, 0.5, 2, -1.5)),
         }
     )
     finding = lab.ask()["finding"]

@@ -1,16 +1,15 @@
-"""What would decide a comparison that is too noisy to call."""
+"""What would decide a comparison that is too noisy to call, and what it could have found."""
 
 from dataclasses import dataclass
 from math import log1p
 
 from backend.analysis.compare.replication import run_share_text
+from backend.noise.sentences import share_text
 from backend.stats.comparison import Comparison, Precision
 from backend.stats.ratio import IF_BASELINE_IS_STEADY
-from backend.stats.sample_size import MOST_UNITS, Advice, trials_needed
+from backend.stats.sample_size import MOST_ADVISED, MOST_UNITS, Advice, trials_needed
 from backend.stats.thresholds import LEAST_RUNS, LEAST_TRIALS
 
-# Nobody adds more trials than this: less noise helps sooner.
-MANY_TRIALS = 100
 # Above this many times the threshold, the noise of the machine is the problem, even where few more
 # trials would be enough: that number falls again as noise grows, because differences by chance grow
 # too.
@@ -18,6 +17,10 @@ NOISY = 5
 QUIETER = "measure on a quieter machine"
 # As the plan of the agent says it.
 RESTART = '`restart = "each-repeat"`'
+# Trials that would have to be so many share something that another run or start does not have.
+SECOND_RUN = (
+    "measure a second run on a quieter machine, with a start of each server for each repeat"
+)
 # Where trials have two levels, more trials only show better how often each level occurs.
 PART_THE_MODES = (
     "trials fall into two groups, so find what switches between them and measure each group "
@@ -30,6 +33,13 @@ def as_sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:].rstrip('.')}." if text else ""
 
 
+def found_text(finds_from: float) -> str:
+    """`a difference of 6 % or more would have been found`: of a comparison that found none."""
+    if finds_from < 1:
+        return f"a difference of {share_text(finds_from)} or more would have been found"
+    return f"only a difference of {1 + finds_from:.2g}× or more would have been found"
+
+
 @dataclass(frozen=True, slots=True)
 class Remedy:
     """What would decide a comparison. `more`: how many trials, or runs, it asks each side for."""
@@ -39,28 +49,38 @@ class Remedy:
 
 
 def advise(comparison: Comparison, *, relevant: float) -> Remedy | None:
-    """How much more to measure, and how often that is enough; None where noise is unknown."""
+    """How much more to measure, and how often that is enough; None where noise is unknown, or only
+    that of the baseline is in doubt."""
     if comparison.has_two_modes:
         return Remedy(PART_THE_MODES)
+    if comparison.why == IF_BASELINE_IS_STEADY:
+        return None
+    if (design := _design_text(comparison)) is not None:
+        return Remedy(design)
+    needed = trials_needed(comparison, relevant=relevant)
+    if needed is None or comparison.precision is None:
+        return None
+    if not needed.is_practical:
+        limit = _limit_text(comparison.precision)
+        return Remedy(limit or _text_of_many(needed), needed.more or MOST_UNITS)
+    is_noisy = _noise(comparison.precision) > NOISY * log1p(relevant)
+    return Remedy(_text(needed, is_noisy=is_noisy), needed.more or 0)
+
+
+def _design_text(comparison: Comparison) -> str | None:
+    """How to measure instead, where not the number of trials hides the difference."""
     if comparison.between is not None:
-        return Remedy(
+        return (
             "they come from different runs, and runs differ by "
             f"{run_share_text(comparison.between)}; measure both in one run, or each in "
             f"{LEAST_RUNS} runs"
         )
     if comparison.is_restarted:
-        return Remedy(
+        return (
             "a server was started again between its trials, so start it again for each repeat: "
             f"set {RESTART} in the plan"
         )
-    needed = trials_needed(comparison, relevant=relevant)
-    if needed is None or comparison.precision is None:
-        return None
-    if needed.more is None:
-        limit = _limit_text(comparison.precision)
-        return Remedy(limit or _text(needed, is_noisy=True), MOST_UNITS)
-    is_noisy = _noise(comparison.precision) > NOISY * log1p(relevant)
-    return Remedy(_text(needed, is_noisy=is_noisy), needed.more)
+    return None
 
 
 def lack_of_trials(comparison: Comparison) -> str | None:
@@ -92,9 +112,13 @@ def _limit_text(precision: Precision) -> str | None:
     return "the host cannot show so small a difference, so more trials would hardly help"
 
 
+def _text_of_many(needed: Advice) -> str:
+    instead = SECOND_RUN if needed.unit == "trial" else QUIETER
+    units = f"{MOST_ADVISED} more {needed.unit}s of each series"
+    return f"{instead}, because {units} would not be enough"
+
+
 def _text(needed: Advice, *, is_noisy: bool) -> str:
-    if needed.more is None:
-        return f"{QUIETER}: {MOST_UNITS} more {needed.unit}s of each series would hardly help"
     units = f"{needed.unit}{'' if needed.more == 1 else 's'}"
-    quieter = f"{QUIETER}, or " if is_noisy or needed.more > MANY_TRIALS else ""
+    quieter = f"{QUIETER}, or " if is_noisy else ""
     return f"{quieter}add about {needed.more} {units} to each series (enough 2 times in 3)"

@@ -1,63 +1,122 @@
-"""A further metric by which two series differ, if the page's metric shows no difference.
+"""What another metric says of the series of a headline: p99 beside throughput, and the reverse.
 
-Such as p99 beside throughput. The intervals hold for all pairs of the ranked series. They share the
-error rate of the page with the intervals of the page's metric (decision 0059).
+It is looked at where the metric of the page shows no difference, and where the leader may be worse
+by it. The intervals hold for all pairs of the ranked series. They share the error rate of the page
+with the intervals of the page's metric (decision 0059).
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from backend.analysis.compare.ranking import Contest, Ranking
+from backend.analysis.compare.capacity import LIMITED
+from backend.analysis.compare.entrant import Entrant
+from backend.analysis.compare.ranking import Contest, Ranking, is_tie
 from backend.analysis.compare.ratios import Yardstick
 from backend.analysis.query.metrics import METRICS
 from backend.stats import Ratio
 
-_TAILS = ("p99", "p50")
+RATE, TAIL = "throughput", "p99"
+# A leader that is worse by another metric by such a share is not the server to take without a word.
+# Both are far beyond what starts of one server differ by (decision 0080).
+OPPOSED_SHARES = {RATE: 0.10, TAIL: 0.25}
 
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """The leader ÷ the other of a contest by another metric: better or worse beyond noise and
-    threshold."""
+    """The leader ÷ another series by another metric: better or worse beyond noise and threshold.
+
+    `is_opposed`: the leader by the metric of the page is worse by this one, by more than its share
+    in `OPPOSED_SHARES`.
+    """
 
     metric: str
     ratio: Ratio
+    other: str
+    is_opposed: bool = False
 
 
 def metrics_beside(metric: str) -> tuple[str, ...]:
     """The metrics to look at beside a metric, the most important first."""
-    if metric in ("throughput", "goodput"):
-        return _TAILS
-    is_latency = METRICS[metric].group == "latency" and metric != "max"
-    return ("throughput",) if is_latency else ()
+    if metric in (RATE, "goodput"):
+        return (TAIL, "p50")
+    if METRICS[metric].group != "latency" or metric == "max":
+        return ()
+    return (RATE,) if metric == TAIL else (RATE, TAIL)
 
 
-def find_beside(ranking: Ranking, yardstick_of: Callable[[str], Yardstick]) -> Beside | None:
-    """The first further metric by which the series of the headline differ; None if they differ
-    by the metric of the page, or by no further metric."""
+def opposed_shares(metric: str, leader: Entrant) -> list[tuple[str, float]]:
+    """The metrics that may be for another series than the leader, and by which share.
+
+    Where the reader set a limit for p99, what keeps it is good enough.
+    """
+    is_limited = leader.limit_us is not None
+    return [
+        (other, OPPOSED_SHARES[other])
+        for other in metrics_beside(metric)
+        if other in OPPOSED_SHARES and not (is_limited and other == LIMITED)
+    ]
+
+
+def find_beside(
+    ranking: Ranking, yardstick_of: Callable[[str, float | None], Yardstick]
+) -> Beside | None:
+    """The first further metric by which the series of the headline differ; of a clear leader, the
+    first by which it is worse. None without one.
+
+    `yardstick_of`: of a metric, with the share below which a difference does not matter (None: that
+    of the workspaces).
+    """
     contest = ranking.contest
-    if contest is None or contest.ratio.verdict not in ("unchanged", "inconclusive"):
+    if contest is None:
         return None
+    if is_tie(contest.ratio):
+        return _find_difference(ranking, contest, yardstick_of)
+    return _find_opposed(ranking, contest, yardstick_of)
+
+
+def _find_difference(
+    ranking: Ranking, contest: Contest, yardstick_of: Callable[[str, float | None], Yardstick]
+) -> Beside | None:
+    other = contest.other.entrant
     for metric in metrics_beside(ranking.metric):
-        ratio = _leader_ratio(ranking, contest, metric, yardstick_of(metric))
+        ratios = _leader_ratios(ranking, contest, metric, yardstick_of(metric, None))
+        ratio = next((ratio for rival, ratio in ratios if rival.series == other.series), None)
         if ratio is not None and ratio.verdict in ("improved", "regressed"):
-            return Beside(metric, ratio)
+            return Beside(metric, ratio, other.label)
     return None
 
 
-def _leader_ratio(
+def _find_opposed(
+    ranking: Ranking, contest: Contest, yardstick_of: Callable[[str, float | None], Yardstick]
+) -> Beside | None:
+    """The series that is furthest ahead of the leader by throughput or p99."""
+    for metric, relevant in opposed_shares(ranking.metric, contest.leader.entrant):
+        sign = 1 if METRICS[metric].better == "higher" else -1
+        ratios = _leader_ratios(ranking, contest, metric, yardstick_of(metric, relevant))
+        worse = [(rival, ratio) for rival, ratio in ratios if ratio.verdict == "regressed"]
+        if worse:
+            rival, ratio = min(worse, key=lambda pair: sign * (pair[1].value or 0.0))
+            return Beside(metric, ratio, rival.label, is_opposed=True)
+    return None
+
+
+def _leader_ratios(
     ranking: Ranking, contest: Contest, metric: str, yardstick: Yardstick
-) -> Ratio | None:
-    """The leader ÷ the other; None if one of them has no figure that may be compared."""
-    entrants = [row.entrant for row in ranking.ranked]
-    samples = {
-        entrant.series: sample
-        for entrant in entrants
-        if entrant.unranked(metric) is None and (sample := entrant.measure(metric).sample)
-    }
-    places = {series: place for place, series in enumerate(samples)}
-    leader, other = contest.leader.entrant.series, contest.other.entrant.series
-    if leader not in places or other not in places:
-        return None
-    pairs = yardstick.pairs(list(samples.values()))
-    return yardstick.ratio(pairs.comparison(places[other], places[leader]))
+) -> list[tuple[Entrant, Ratio]]:
+    """The leader ÷ each rival with a figure that may be compared; empty if the leader has none."""
+    leader = contest.leader.entrant
+    compared = [
+        (row.entrant, sample)
+        for row in ranking.ranked
+        if row.entrant.unranked(metric) is None
+        and (sample := row.entrant.measure(metric).sample) is not None
+    ]
+    places = {entrant.series: place for place, (entrant, _) in enumerate(compared)}
+    if leader.series not in places:
+        return []
+    pairs = yardstick.pairs([sample for _, sample in compared])
+    return [
+        (rival, yardstick.ratio(pairs.comparison(places[rival.series], places[leader.series])))
+        for rival, _ in compared
+        if rival.series != leader.series
+    ]

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from backend.analysis.compare.comparability import judge_comparability
+from backend.analysis.compare.entrant import Entrant
 from backend.analysis.compare.gathering import Gathered
-from backend.analysis.compare.ranking import Entrant, Row, in_rank_order
+from backend.analysis.compare.ranking import Row, in_rank_order
 from backend.analysis.grouping.grouping import SeriesGroup
 from backend.analysis.grouping.points import point_of
 from backend.analysis.grouping.series import MAX_SERIES

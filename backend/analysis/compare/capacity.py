@@ -5,6 +5,7 @@ It is a load that was measured; nothing is interpolated, and what was not measur
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from backend.analysis import figures
 from backend.analysis.grouping.measures import Measure
@@ -94,6 +95,28 @@ def why_over(point: Point, limit: float) -> str | None:
     if point.failing or point.overload or value is None:
         return _over(point)
     return f"p99 {time_text(value)} > {time_text(limit)}" if value > limit else None
+
+
+Side = Literal["over", "under"]
+
+
+def doubtful_side(point: Point, limit: float) -> Side | None:
+    """On which other side of the limit the p99 of a point may be: its interval reaches there, or it
+    has none. None if it is certain, unknown, or does not count."""
+    p99 = point.metrics[LIMITED]
+    if p99.value is None or point.failing or point.overload:
+        return None
+    is_over = p99.value > limit
+    bound = p99.low if is_over else p99.high
+    if bound is not None and (bound > limit) == is_over:
+        return None
+    return "under" if is_over else "over"
+
+
+def limit_doubt(point: Point, limit: float) -> str | None:
+    """`may be over 20 ms: 19.3 ms [17.9, 20.8]`; see `doubtful_side`."""
+    side = doubtful_side(point, limit)
+    return None if side is None else f"may be {side} {time_text(limit)}: {_shown(point)}"
 
 
 def is_unknown(point: Point) -> bool:

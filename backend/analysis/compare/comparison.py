@@ -4,9 +4,10 @@ import uuid
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
-from msgspec import UNSET
+from msgspec import UNSET, structs
 
 from backend.analysis import figures
+from backend.analysis.compare.capacity import LIMITED, limit_doubt
 from backend.analysis.compare.conditions import conditions_of
 from backend.analysis.compare.gathering import Gathered, gather
 from backend.analysis.compare.overall import judge_overall
@@ -18,7 +19,7 @@ from backend.analysis.compare.panels import (
 from backend.analysis.compare.replication import explain_replication
 from backend.analysis.compare.views import Views, make_views
 from backend.analysis.figures import SCHEMA, Figures, figures_json
-from backend.analysis.grouping.points import place_of
+from backend.analysis.grouping.points import Point, place_of
 from backend.analysis.grouping.sweep import Sweep
 from backend.analysis.loading.response_cache import get_or_compute_json
 from backend.analysis.query.compare_query import CompareQuery
@@ -114,10 +115,13 @@ def _links(gathered: Gathered) -> figures.Links:
 
 def _all_series(gathered: Gathered, runs: Sequence[figures.SourceRun]) -> list[figures.Series]:
     run_places = {uuid.UUID(run.id): place for place, run in enumerate(runs)}
-    return [_series(sweep, run_places) for sweep in gathered.sweeps]
+    limit = gathered.query.limit
+    return [_series(sweep, run_places, limit) for sweep in gathered.sweeps]
 
 
-def _series(sweep: Sweep, run_places: Mapping[uuid.UUID, int]) -> figures.Series:
+def _series(
+    sweep: Sweep, run_places: Mapping[uuid.UUID, int], limit: float | None
+) -> figures.Series:
     series = sweep.group.first.series
     host = series.server_host
     return figures.Series(
@@ -137,8 +141,15 @@ def _series(sweep: Sweep, run_places: Mapping[uuid.UUID, int]) -> figures.Series
         host_slug=None if host is None else host.slug,
         facet=sweep.group.panel,
         slot=series.server.slot,
-        points=[point.to_record(run_places) for point in sweep.points],
+        points=[_point(point, run_places, limit) for point in sweep.points],
     )
+
+
+def _point(point: Point, run_places: Mapping[uuid.UUID, int], limit: float | None) -> figures.Point:
+    """The point; with a limit, also whether its p99 may be on the other side."""
+    record = point.to_record(run_places)
+    doubt = None if limit is None else limit_doubt(point, limit)
+    return record if doubt is None else structs.replace(record, limit_doubt=f"{LIMITED} {doubt}")
 
 
 def _runs(gathered: Gathered) -> list[figures.SourceRun]:

@@ -4,16 +4,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from backend.analysis.compare.advice import PART_THE_MODES, as_sentence
-from backend.analysis.compare.capacity import LIMITED, limited_text
+from backend.analysis.compare.advice import PART_THE_MODES, as_sentence, found_text
+from backend.analysis.compare.capacity import LIMITED
 from backend.analysis.compare.design import NamedRatio, design_doubts
-from backend.analysis.compare.headline import unknown_limits_text
+from backend.analysis.compare.headline import doubt_text, unknown_limits_text
 from backend.analysis.compare.panels import Panel
 from backend.analysis.compare.ranking import Contest, Ranking, Row
 from backend.analysis.compare.ratio_table import RatioTable
 from backend.analysis.compare.reasons import Harm, Reason
 from backend.analysis.query.metrics import METRICS
-from backend.analysis.query.units import time_text
 from backend.stats import Ratio
 from backend.stats.ratio import IF_BASELINE_IS_STEADY
 from backend.stats.replicates import Units
@@ -47,9 +46,7 @@ class Decision:
 def decide_panels(panels: Sequence[Panel]) -> Decision:
     """What the rankings of the panels decide."""
     rankings = [panel.ranking for panel in panels if panel.ranking is not None]
-    contests = filter(None, (ranking.contest for ranking in rankings))
-    ratios = [contest.ratio for contest in contests]
-    ratios += [panel.beside.ratio for panel in panels if panel.beside is not None]
+    ratios = [ratio for panel in panels for ratio in panel.ratios]
     doubts = [*_contest_doubts(rankings), *_limit_doubts(rankings)]
     doubts += design_doubts(_named_ratios(panels), _alone(rankings))
     doubts += filter(None, map(_why_undecided, panels))
@@ -98,9 +95,13 @@ def decide_ratios(table: RatioTable) -> Decision:
 
 
 def _ratio_doubts(table: RatioTable, ratios: Iterable[tuple[str, Ratio]]) -> list[Reason]:
-    doubts = [(ratio, doubt_of(ratio, row, table.baseline)) for row, ratio in ratios]
-    # A row that is too noisy for several workloads is one reason.
-    return list({doubt.text: doubt for doubt in with_one_advice(doubts)}.values())
+    """Of a row that is too noisy for several workloads, the noisiest is the reason."""
+    noisiest_last = sorted(ratios, key=lambda pair: pair[1].finds_from or 0.0)
+    by_kind = {
+        (row, ratio.verdict, ratio.low is None): (ratio, doubt_of(ratio, row, table.baseline))
+        for row, ratio in noisiest_last
+    }
+    return with_one_advice(by_kind.values())
 
 
 def with_one_advice(doubts: Iterable[tuple[Ratio, Reason | None]]) -> list[Reason]:
@@ -179,35 +180,33 @@ def doubt_of(ratio: Ratio, a: str, b: str, difference: str | None = None) -> Rea
     if ratio.verdict != "inconclusive":
         return None
     text = f"the noise is larger than the {between}"
+    if ratio.finds_from is not None:
+        text = f"{text}: {found_text(ratio.finds_from)}"
     if ratio.low is None:
         text = f"there are too few trials to tell {a} from {b}"
     return Reason(text, as_sentence(ratio.advice or ratio.why), Harm.HIDES)
 
 
 def _limit_doubts(rankings: Iterable[Ranking]) -> list[Reason]:
-    """Why other series may keep the limit too: their p99 is unknown or close to the limit."""
+    """Of which series it is not certain whether they keep the limit: their p99 is unknown, or its
+    interval has the limit in it."""
     doubts = []
     for ranking in rankings:
         if (text := unknown_limits_text(ranking)) is not None:
             remedy = f"Let the load tool print {LIMITED}, and measure again."
             doubts.append(Reason(text, remedy, Harm.HIDES))
-        leader = ranking.ranked[:1]
-        over = (row for row in ranking.rows if row.over_limit and row.unranked is None)
-        doubts += filter(None, map(_limit_doubt, (*leader, *over)))
+        doubts += [_limit_doubt(ranking, row) for row in ranking.rows if row.limit_doubt]
     return doubts
 
 
-def _limit_doubt(row: Row) -> Reason | None:
-    """That the interval of a p99 reaches across the limit, or there is none."""
-    limit, p99 = row.entrant.limit_us, row.entrant.measure(LIMITED)
-    if limit is None or p99.value is None or row.entrant.point.overload:
-        return None
-    side, bound = ("under", p99.low) if row.over_limit else ("over", p99.high)
-    if bound is not None and (bound > limit) == (p99.value > limit):
-        return None
-    text = f"p99 of {row.entrant.label} may be {side} {time_text(limit)}: {limited_text(p99)}"
+def _limit_doubt(ranking: Ranking, row: Row) -> Reason:
+    """That the interval of a p99 reaches across the limit, or there is none. Of a series behind the
+    leader that keeps the limit, it changes no answer."""
+    p99 = row.entrant.measure(LIMITED)
+    text = doubt_text(row)
     remedy = PART_THE_MODES if p99.has_two_modes else "measure more trials at this load"
-    return Reason(text, as_sentence(remedy), Harm.HIDES)
+    hides = row.over_limit is not None or row is ranking.ranked[0]
+    return Reason(text, as_sentence(remedy), Harm.HIDES if hides else Harm.WARNS)
 
 
 def _why_undecided(panel: Panel) -> Reason | None:

@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from backend.analysis.compare.ranking import Entrant
+from backend.analysis.compare.entrant import Entrant
 from backend.analysis.compare.ratios import Yardstick, floor_of
 from backend.analysis.grouping.best import choose_best
 from backend.analysis.grouping.fired_checks import Dismissals, undismissed_checks
@@ -106,14 +106,18 @@ class Gathered:
         withheld = withheld_metrics(undismissed_checks(point, self.dismissals))
         return Entrant(sweep.group.id, sweep.group.label, point, withheld, self.query.limit)
 
-    def yardstick(self, *, families: int = 1, metric: str | None = None) -> Yardstick:
-        """The rules for the ratios of a page with `families` panels or columns.
+    def yardstick(
+        self, *, families: int = 1, metric: str | None = None, relevant: float | None = None
+    ) -> Yardstick:
+        """The rules for the ratios of a page with `families` panels, columns, metrics or loads.
 
-        `metric`: where the ratios are of another metric than that of the page.
+        `metric`, `relevant`: where the ratios are of another metric than that of the page, or where
+        another share matters than that of the workspaces.
         """
         held = METRICS[metric or self.query.metric]
         floor = floor_of(self.noises) if held.group == "rate" else None
-        return Yardstick(held.better, self.demands.relevant, floor, families)
+        share = self.demands.relevant if relevant is None else relevant
+        return Yardstick(held.better, share, floor, families)
 
 
 def gather(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> Gathered:

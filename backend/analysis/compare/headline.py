@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import floor, log10
 
-from backend.analysis.compare.advice import as_sentence
+from backend.analysis.compare.advice import as_sentence, found_text
 from backend.analysis.compare.beside import Beside
+from backend.analysis.compare.capacity import LIMITED
 from backend.analysis.compare.comparability import Comparability
-from backend.analysis.compare.ranking import Contest, Ranking, Row
+from backend.analysis.compare.ranking import Contest, Ranking, Row, is_tie
+from backend.analysis.compare.ratio_texts import factor_text, ratio_text
 from backend.analysis.grouping.measures import Measure
 from backend.analysis.grouping.sweep import join_series
 from backend.analysis.query.field import Value, text_of
@@ -20,10 +21,7 @@ from backend.stats.histogram import STORED_PERCENTILES
 from backend.stats.ratio import IF_BASELINE_IS_STEADY
 from backend.stats.thresholds import percent
 
-_BETTER = {"p99": "lower p99", "p50": "lower p50", "throughput": "higher throughput"}
 UNRANKED = "These series cannot be ranked"
-# Of a bound that lies close to 1×.
-MOST_DIGITS = 5
 # The sentence of a clear difference, and of a figure alone, by metric.
 _AHEAD = {
     "throughput": "{a} serves {ratio} the requests of {b} {at}",
@@ -114,10 +112,15 @@ def write_headline(
     contest = ranking.contest
     if contest is None:
         headline = Headline(_alone(ranking.ranked[0], ranking, place))
-        unknown = unknown_limits_text(ranking)
-        return headline if unknown is None else headline.followed(unknown)
+        doubts = [unknown_limits_text(ranking), *map(doubt_text, ranking.limit_rivals)]
+        doubt = ". ".join(filter(None, doubts))
+        return headline.followed(doubt) if doubt else headline
     pair = _pair_of(ranking, contest, beside, is_advised=is_advised)
-    return _pair_headline(pair, ranking.metric, place, percent(relevant))
+    headline = pair_headline(pair, ranking.metric, place, percent(relevant))
+    if beside is not None and beside.is_opposed:
+        return _told_opposed(ranking, beside, place, headline)
+    behind = _behind_text(ranking, contest)
+    return headline if behind is None else headline.followed(behind)
 
 
 def _explain_no_places(ranking: Ranking, place: str) -> str:
@@ -139,13 +142,19 @@ def unknown_limits_text(ranking: Ranking) -> str | None:
     return f"p99 of {join_series(labels, ', ')} is unknown" if labels else None
 
 
+def doubt_text(row: Row) -> str:
+    """`p99 of caddy may be under 20 ms: 20.3 ms [19.1, 21.6]`"""
+    return f"{LIMITED} of {row.entrant.label} {row.entrant.limit_doubt}"
+
+
 def explain_only(ranking: Ranking, axis: str) -> str | None:
     """That one series keeps the limit; None if several do, or there is no limit."""
     if len(ranking.ranked) != 1 or not any(row.over_limit for row in ranking.rows):
         return None
     entrant = ranking.ranked[0].entrant
     limit = time_text(entrant.limit_us or 0.0)
-    return f"Only {entrant.label} keeps p99 under {limit} {place_text(ranking, axis)}"
+    doubt = ", within noise" if any(row.limit_doubt for row in ranking.rows) else ""
+    return f"Only {entrant.label} keeps p99 under {limit} {place_text(ranking, axis)}{doubt}"
 
 
 def place_text(ranking: Ranking, axis: str) -> str:
@@ -154,64 +163,69 @@ def place_text(ranking: Ranking, axis: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Pair:
+class Pair:
     """Two series by their names, and the ratio `a` ÷ `b`: in the direction of the ranking's rows,
     where one of them is the baseline, so that a screen shows no ratio and its inverse.
 
-    `is_ahead`: whether `a` leads. `why`: what would decide an open ratio, or why it is open.
-    `is_all`: whether no other series is ranked.
+    `is_ahead`: whether `a` leads. `is_all`: whether no other series is ranked.
     """
 
     a: str
     b: str
     ratio: Ratio
     is_ahead: bool
-    why: str
-    is_all: bool
+    is_all: bool = True
     beside: Beside | None = None
 
 
 def _pair_of(
     ranking: Ranking, contest: Contest, beside: Beside | None, *, is_advised: bool
-) -> _Pair:
+) -> Pair:
     leader, other = contest.leader.entrant.label, contest.other.entrant.label
     is_ahead = ranking.baseline is not contest.leader
     ratio = contest.ratio if is_ahead else contest.ratio.inverse()
     # What would decide a tie stands with its trust: the sentence is about what is decided.
-    advice = ratio.advice if is_advised and beside is None else None
+    if not is_advised or beside is not None:
+        ratio = replace(ratio, advice=None)
     a, b = (leader, other) if is_ahead else (other, leader)
-    is_all = len(ranking.ranked) == 2
-    return _Pair(a, b, ratio, is_ahead, advice or why_open(ratio), is_all, beside)
+    return Pair(a, b, ratio, is_ahead, len(ranking.ranked) == 2, beside)
 
 
-def why_open(ratio: Ratio) -> str:
-    """Why an open ratio is; empty without an interval, where the sentence says it."""
-    return "" if ratio.low is None else ratio.why
+def open_text(ratio: Ratio) -> str:
+    """Of an open ratio, which difference would have been found, and what would decide it."""
+    found = None if ratio.finds_from is None else found_text(ratio.finds_from)
+    return "; ".join(filter(None, (found, ratio.advice)))
 
 
-def _pair_headline(pair: _Pair, metric: str, place: str, threshold: str) -> Headline:
+def pair_headline(pair: Pair, metric: str, place: str, threshold: str) -> Headline:
     """Who leads, in few words, and for which runs that holds."""
     a, b, ratio = pair.a, pair.b, pair.ratio
     text = ratio_text(ratio)
-    where = f"{place}, {ratio.scope}" if ratio.scope else place
+    where = _where(place, ratio)
     if ratio.verdict in ("improved", "regressed"):
-        return Headline(_AHEAD[metric].format(a=a, b=b, ratio=text, at=where))
+        return Headline(ahead_text(metric, a, b, ratio, where))
     if ratio.verdict == "unchanged":
         within = f"{text}, within the threshold of {threshold}"
-        level = Headline(f"{a} and {b} are level {where}", within)
+        level = Headline(f"{a} and {b} are level {where}".rstrip(), within)
         return _told_beside(pair, level, f"{_noun(metric)} is level", (metric, place))
     if ratio.verdict == "size_uncertain":
         side = "ahead of" if pair.is_ahead else "behind"
         but = f"perhaps by less than {threshold}"
         if ratio.why.startswith(IF_BASELINE_IS_STEADY):
             but = f"if {b} is as steady as the others"
-        headline = Headline(f"{a} is {side} {b} {where}, {but}", text)
+        at = f" {where}" if where else ""
+        headline = Headline(f"{a} is {side} {b}{at}, {but}", text)
         return headline.followed(as_sentence(ratio.lack)[:-1]) if ratio.lack else headline
     lack = "Too few trials" if ratio.low is None else "Too noisy"
-    margin = "; ".join(filter(None, (text, pair.why)))
-    hidden = Headline(f"{lack} to rank {a} and {b} {place}", margin, is_open=True)
-    open_text = f"{lack[:1].lower()}{lack[1:]} to rank by {_noun(metric)}"
-    return _told_beside(pair, hidden, open_text, (metric, place))
+    margin = "; ".join(filter(None, (text, open_text(ratio))))
+    hidden = Headline(f"{lack} to rank {a} and {b} {place}".rstrip(), margin, is_open=True)
+    tie = f"{lack[:1].lower()}{lack[1:]} to rank by {_noun(metric)}"
+    return _told_beside(pair, hidden, tie, (metric, place))
+
+
+def _where(place: str, ratio: Ratio) -> str:
+    """`at 64 connections, in this run`"""
+    return ", ".join(filter(None, (place, ratio.scope)))
 
 
 def _noun(metric: str) -> str:
@@ -219,12 +233,58 @@ def _noun(metric: str) -> str:
     return METRICS[metric].label.lower().removeprefix("latency ")
 
 
+def _better(metric: str, grade: str = "er") -> str:
+    """`higher throughput`, `lowest p99`"""
+    stem = "high" if METRICS[metric].better == "higher" else "low"
+    return f"{stem}{grade} {_noun(metric)}"
+
+
 def better_text(beside: Beside, name: str, than: str = "") -> str:
     """`nginx 1.27 has the lower p99`, `nginx 1.27 has a lower p99 than caddy`"""
-    return f"{name} has {'a' if than else 'the'} {_BETTER[beside.metric]}{than}"
+    return f"{name} has {'a' if than else 'the'} {_better(beside.metric)}{than}"
 
 
-def _told_beside(pair: _Pair, headline: Headline, tie: str, where: tuple[str, str]) -> Headline:
+def _told_opposed(ranking: Ranking, beside: Beside, place: str, headline: Headline) -> Headline:
+    """Both leaders, where another metric is clearly for another series than the leader.
+
+    `nginx has the higher throughput at 64 connections, caddy the lower p99 (16.7×)`
+    """
+    leader, *others = (row.entrant.label for row in ranking.ranked)
+    value = beside.ratio.value or 1.0
+    times = f"({factor_text(max(value, 1 / value))}×)"
+    is_inverse = ranking.baseline is not None and ranking.baseline is ranking.ranked[0]
+    a, b, ratio = leader, beside.other, beside.ratio
+    if is_inverse:
+        a, b, ratio = b, a, ratio.inverse()
+    clear = ahead_text(beside.metric, a, b, ratio, _where(place, ratio))
+    margin = f"{headline.text}. {clear}"
+    if not ranking.is_led_beyond_doubt:
+        than = "" if len(others) == 1 else f" than {leader}"
+        better = better_text(beside, beside.other, than)
+        margin = ". ".join(filter(None, (headline.margin, clear)))
+        return Headline(f"{headline.sentence}; {better} {times}", margin)
+    grade, article = ("er", "the") if len(others) == 1 else ("est", "a")
+    both = f"{leader} has the {_better(ranking.metric, grade)} {place}, {beside.other} {article}"
+    return Headline(f"{both} {_better(beside.metric)} {times}", margin)
+
+
+def _behind_text(ranking: Ranking, contest: Contest) -> str | None:
+    """Of a tie of the first two, which series are certainly behind: `c, d are behind a`."""
+    if not is_tie(contest.ratio):
+        return None
+    leader = contest.leader
+    labels = [
+        row.entrant.label
+        for row, lead in zip(ranking.ranked[1:], ranking.leads, strict=True)
+        if row is not contest.other and lead is not None and lead.ratio.verdict == "improved"
+    ]
+    if not labels:
+        return None
+    verb = "is" if len(labels) == 1 else "are"
+    return f"{join_series(labels, ', ')} {verb} behind {leader.entrant.label}"
+
+
+def _told_beside(pair: Pair, headline: Headline, tie: str, where: tuple[str, str]) -> Headline:
     """The difference by another metric that is real, then the tie; the tie alone without one.
 
     `Tomcat 6 has the lower p99 at 100 connections; too noisy to rank by throughput`. `where`: the
@@ -237,9 +297,9 @@ def _told_beside(pair: _Pair, headline: Headline, tie: str, where: tuple[str, st
     is_a_better = ratio.verdict == "improved"
     better, worse = (pair.a, pair.b) if is_a_better else (pair.b, pair.a)
     than = "" if pair.is_all else f" than {worse}"
-    sentence = f"{better_text(beside, better, than)} {place}; {tie}"
-    at = f"{place}, {ratio.scope}" if ratio.scope else place
-    clear = ahead_text(beside.metric, pair.a, pair.b, ratio, at)
+    at = f" {place}" if place else ""
+    sentence = f"{better_text(beside, better, than)}{at}; {tie}"
+    clear = ahead_text(beside.metric, pair.a, pair.b, ratio, _where(place, ratio))
     margin = f"{clear}. {METRICS[metric].label} {headline.margin}"
     return Headline(sentence, margin, headline.is_open)
 
@@ -289,38 +349,4 @@ def _errors(ranking: Ranking, place: str) -> str:
 
 def ahead_text(metric: str, a: str, b: str, ratio: Ratio, at: str) -> str:
     """`a serves 1.62× [1.55, 1.70] the requests of b at 64 connections`: a clear difference."""
-    return _AHEAD[metric].format(a=a, b=b, ratio=ratio_text(ratio), at=at)
-
-
-def ratio_text(ratio: Ratio) -> str:
-    """`1.62× [1.55, 1.70]`, no finer than its interval; without an interval, the ratio alone."""
-    if ratio.value is None:
-        return "unknown"
-    if ratio.low is None or ratio.high is None:
-        return f"{factor_text(ratio.value)}×"
-    half = (ratio.high - ratio.low) / 2
-    low, high = _bound(ratio.low, half), _bound(ratio.high, half)
-    return f"{factor_text(ratio.value, half)}× [{low}, {high}]"
-
-
-def _bound(value: float, half: float) -> str:
-    """A bound beside 1× is not rounded onto it: it says whether the difference is significant."""
-    texts = [
-        factor_text(value, half),
-        *(_digits(value, count) for count in range(3, MOST_DIGITS + 1)),
-    ]
-    return next((text for text in texts if float(text) != 1), texts[0])
-
-
-def factor_text(value: float, half: float = 0.0) -> str:
-    """Three digits; two where the third is finer than a hundredth of half the interval."""
-    step = 10.0 ** (floor(log10(value)) - 2) if value > 0 else 0.0
-    return _digits(value, 2 if step < half / 100 else 3)
-
-
-def _digits(value: float, count: int) -> str:
-    """So many significant digits, without an exponent."""
-    if value == 0:
-        return "0"
-    decimals = count - 1 - floor(log10(value))
-    return f"{round(value, decimals):.{max(decimals, 0)}f}"
+    return _AHEAD[metric].format(a=a, b=b, ratio=ratio_text(ratio), at=at).rstrip()

@@ -27,7 +27,7 @@ from backend.analysis.compare.panels import (
 from backend.analysis.compare.ranking import Ranking
 from backend.analysis.compare.recommendation import recommend
 from backend.analysis.compare.trust import judge_trust
-from backend.analysis.compare.views import RatioView, Views, view_doubts, view_headline
+from backend.analysis.compare.views import RatioView, Views, decide_view, view_headline
 
 # By the level of trust: said before a sentence that does not itself say why nothing is decided.
 _HIDDEN: dict[TrustLevel, str] = {
@@ -91,13 +91,13 @@ def _judge_shown(gathered: Gathered, panels: Sequence[Panel], views: Views) -> O
         if text is not None:
             decision = decide_ratios(ratios.table)
             return overall.with_view(Headline(text), decision)
-    text = view_headline(gathered, views)
-    if text is None:
+    of_view = view_headline(gathered, views)
+    if of_view is None:
         return overall
-    headline = _view_headline(overall, text)
+    headline = _view_headline(overall, of_view)
     if views.capacity:
         return replace(overall, headline=headline)
-    return overall.with_view(headline, Decision(doubts=tuple(view_doubts(gathered, views))))
+    return overall.with_view(headline, decide_view(gathered, views))
 
 
 def _overall_of_panels(gathered: Gathered, panels: Sequence[Panel]) -> Overall:
@@ -126,7 +126,7 @@ def _advice(gathered: Gathered, panel: Panel) -> Headline | None:
     check = find_no_basis([panel])
     if check is not None and not panel.headline.is_open:
         return warned(panel.headline, check)
-    sentence = recommend(gathered, panel.ranking)
+    sentence = recommend(gathered, panel)
     if sentence is None:
         return None
     only = explain_only(panel.ranking, gathered.grouping.x)
@@ -146,13 +146,13 @@ def _ratio_headline(gathered: Gathered, ratios: RatioView) -> str | None:
     return text
 
 
-def _view_headline(overall: Overall, text: str) -> Headline:
+def _view_headline(overall: Overall, headline: Headline) -> Headline:
     """The view's sentence in place of the ranking's, but never without why there is no ranking."""
     if overall.comparability.overridden:
-        return Headline(f"Not comparable, but shown anyway: {text}")
+        return headline.prefixed("Not comparable, but shown anyway")
     if overall.comparability.allows_ranking:
-        return Headline(text)
-    return overall.headline.followed(f"Each series by itself: {text}")
+        return headline
+    return overall.headline.followed(f"Each series by itself: {headline.text}")
 
 
 def is_only_series(gathered: Gathered, ranking: Ranking) -> bool:

@@ -11,6 +11,7 @@ from backend.analysis.compare.beside import Beside, find_beside, metrics_beside
 from backend.analysis.compare.beyond import rows_beyond
 from backend.analysis.compare.capacity import highest_load_under
 from backend.analysis.compare.comparability import Comparability, judge_comparability
+from backend.analysis.compare.crossing import Crossing, find_crossing
 from backend.analysis.compare.gathering import Gathered, places_of, points_of
 from backend.analysis.compare.headline import (
     Headline,
@@ -19,9 +20,10 @@ from backend.analysis.compare.headline import (
     explain_no_ranking,
     write_headline,
 )
-from backend.analysis.compare.ranking import Ranking, rank
+from backend.analysis.compare.ranking import Ranking, is_tie, rank
 from backend.analysis.compare.ratios import Yardstick
 from backend.analysis.compare.reasons import Reason
+from backend.analysis.compare.version_steps import VersionSteps, find_version_steps
 from backend.analysis.grouping.fired_checks import Fired, collect_fired_checks, count_trials
 from backend.analysis.grouping.points import Point
 from backend.analysis.grouping.shared_checks import check_sweeps
@@ -54,7 +56,8 @@ class Panel:
     """Series that are compared with each other at one place on the axis.
 
     `ranking`: None if they may not be compared or nothing was measured at `place`. `beside`:
-    what tells the first two apart where the metric of the page does not.
+    what another metric says of the leader. `crossing`: the other loads at which others lead.
+    `steps`: the changes between the versions of one server, where these are the series.
     """
 
     judgement: Judgement
@@ -62,6 +65,14 @@ class Panel:
     ranking: Ranking | None
     headline: Headline
     beside: Beside | None = None
+    crossing: Crossing | None = None
+    steps: VersionSteps | None = None
+
+    @property
+    def ratios(self) -> list[Ratio]:
+        """Those that the headline is about."""
+        contest = None if self.ranking is None else self.ranking.contest
+        return [told.ratio for told in (contest, self.beside, self.steps) if told is not None]
 
     def leader_text(self) -> str:
         """Who is ahead, in a few words."""
@@ -69,19 +80,23 @@ class Panel:
         if contest is None:
             return self._alone_text()
         a, b = contest.leader.entrant.label, contest.other.entrant.label
-        better = self._better_text(a, b)
+        if self.steps is not None and is_tie(contest.ratio):
+            return self.steps.short
+        better = self._better_text(a)
         if contest.ratio.verdict == "inconclusive":
             lack = "too few trials" if contest.ratio.low is None else "too noisy"
             return f"{lack} to rank{better}"
-        is_level = contest.ratio.verdict == "unchanged"
-        return f"{a} and {b} are level{better}" if is_level else f"{a}{LEADS}"
+        if contest.ratio.verdict == "unchanged":
+            return f"{a} and {b} are level{better}"
+        elsewhere = "" if self.crossing is None else f", but {self.crossing.texts(is_whole=False)}"
+        return f"{a}{LEADS}{better}{elsewhere}"
 
-    def _better_text(self, leader: str, other: str) -> str:
+    def _better_text(self, leader: str) -> str:
         """`, but nginx 1.27 has the lower p99`; empty if no other metric tells."""
         if self.beside is None:
             return ""
         is_leader = self.beside.ratio.verdict == "improved"
-        return f", but {better_text(self.beside, leader if is_leader else other)}"
+        return f", but {better_text(self.beside, leader if is_leader else self.beside.other)}"
 
     def _alone_text(self) -> str:
         """`only nginx 1.27 was measured`, or keeps the limit; else that nothing is ranked."""
@@ -93,7 +108,10 @@ class Panel:
         is_chosen_by_limit = not self.ranking.unknown_limits and all(
             row.over_limit for row in self.ranking.rows[1:]
         )
-        return f"only {label} keeps the limit" if is_chosen_by_limit else "not ranked"
+        if not is_chosen_by_limit:
+            return "not ranked"
+        doubt = ", within noise" if any(row.limit_doubt for row in self.ranking.rows) else ""
+        return f"only {label} keeps the limit{doubt}"
 
     @property
     def decided(self) -> Ratio | None:
@@ -172,15 +190,54 @@ def _panel(gathered: Gathered, judgement: Judgement, yardstick: Yardstick) -> Pa
         beyond = rows_beyond(gathered, judgement.sweeps, judgement.name, place)
         ranking = replace(ranking, beyond=beyond)
     beside = _beside(gathered, ranking, yardstick.families)
+    crossing = _crossing(gathered, judgement, ranking, yardstick.families)
+    steps = _steps(gathered, judgement, ranking)
     headline = _headline(gathered, judgement, ranking, beside)
-    return Panel(judgement, place, ranking, headline, beside)
+    if crossing is not None:
+        headline = headline.followed(crossing.texts(is_whole=True))
+    if steps is not None and ranking is not None:
+        contest = ranking.contest
+        headline = steps.beside(headline, is_tie=contest is None or is_tie(contest.ratio))
+    return Panel(judgement, place, ranking, headline, beside, crossing, steps)
 
 
 def _beside(gathered: Gathered, ranking: Ranking | None, panels: int) -> Beside | None:
     if ranking is None:
         return None
     families = panels * (1 + len(metrics_beside(ranking.metric)))
-    return find_beside(ranking, lambda metric: gathered.yardstick(families=families, metric=metric))
+    return find_beside(
+        ranking,
+        lambda metric, relevant: gathered.yardstick(
+            families=families, metric=metric, relevant=relevant
+        ),
+    )
+
+
+def _crossing(
+    gathered: Gathered, judgement: Judgement, ranking: Ranking | None, panels: int
+) -> Crossing | None:
+    """Where others lead, with whether the leader leads at its load by intervals as wide."""
+    if ranking is None:
+        return None
+    crossing = find_crossing(gathered, judgement.sweeps, ranking, panels=panels)
+    if crossing is None:
+        return None
+    wider = gathered.yardstick(families=crossing.families)
+    again = _ranking(gathered, judgement, ranking.x, wider)
+    return replace(crossing, is_led=again is not None and again.is_led_beyond_doubt)
+
+
+def _steps(
+    gathered: Gathered, judgement: Judgement, ranking: Ranking | None
+) -> VersionSteps | None:
+    if ranking is None:
+        return None
+    return find_version_steps(
+        judgement.sweeps,
+        ranking,
+        axis=gathered.grouping.x,
+        relevant=gathered.demands.relevant,
+    )
 
 
 def _ranking_place(gathered: Gathered, sweeps: Sequence[Sweep]) -> Value:

@@ -1,85 +1,25 @@
 """The order of series at one load point, with the places that each may have, and ratios."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 from msgspec import UNSET
 
 from backend.analysis import figures
-from backend.analysis.compare.capacity import is_unknown, why_over
+from backend.analysis.compare.capacity import LIMITED
+from backend.analysis.compare.entrant import Entrant
 from backend.analysis.compare.ratios import BASELINE_ITSELF, Places, Yardstick, no_ratio
 from backend.analysis.grouping.measures import Measure
-from backend.analysis.grouping.points import Point, place_of
+from backend.analysis.grouping.points import place_of
 from backend.analysis.query.field import Value
 from backend.analysis.query.metrics import METRICS
 from backend.analysis.record import record_of
-from backend.formats.tools import TOOLS
-from backend.runs.checks import Check
 from backend.stats import Ratio
 from backend.stats.comparison import AllPairs
 from backend.stats.replicates import Sample
 
-MAXIMUM_UNRANKED = (
-    "A maximum grows with the number of requests, so it is not ranked; choose a percentile."
-)
 NO_RATIO_OF_STEP = "A figure is below the smallest step of the load tool, so there is no ratio."
 NO_RATIO_OF_ZERO = "A figure is zero in some trial, so there is no ratio."
-
-
-@dataclass(frozen=True, slots=True)
-class Entrant:
-    """One series at the load point of the ranking."""
-
-    series: str
-    label: str
-    point: Point
-    # The error check that makes the figures of a group of metrics unfit, by the group.
-    withheld: Mapping[Any, Check] = field(default_factory=dict)
-    # Of p99, in microseconds.
-    limit_us: float | None = None
-
-    def measure(self, metric: str) -> Measure:
-        return self.point.metrics[metric]
-
-    @property
-    def over_limit(self) -> str | None:
-        """`p99 71 ms > 50 ms`: why it does not keep the limit; None if it does, or without one."""
-        return None if self.limit_us is None else why_over(self.point, self.limit_us)
-
-    @property
-    def is_limit_unknown(self) -> bool:
-        """Whether its p99 is unknown, so it is unknown if it keeps the limit."""
-        return self.limit_us is not None and is_unknown(self.point)
-
-    def has_place(self, metric: str) -> bool:
-        return self.unranked(metric) is None and self.over_limit is None
-
-    def unranked(self, metric: str) -> str | None:
-        """Why its figure may not be compared, or None."""
-        group = METRICS[metric].group
-        rate = self.point.metrics["error_rate"].value
-        if group != "errors" and self.point.failing and rate is not None:
-            return f"{rate * 100:.3g} % of its requests failed, so it is not ranked."
-        if (check := self.withheld.get(group)) is not None:
-            return f"{check.title}, so it is not ranked."
-        if metric == "max":
-            return MAXIMUM_UNRANKED
-        if group == "latency" and self.point.overload:
-            return "It did not reach the offered rate, so its latency is not ranked."
-        if self.measure(metric).value is None:
-            return self._unknown_text(metric)
-        return None
-
-    def _unknown_text(self, metric: str) -> str:
-        """`Latency p99 is unknown. Run wrk with --latency.`"""
-        text = f"{METRICS[metric].label} is unknown."
-        if not METRICS[metric].percentile:
-            return text
-        names = sorted({cell.series.tool for cell in self.point.cells} & TOOLS.keys())
-        options = [(name, TOOLS[name].percentile_option) for name in names]
-        advice = (f"Run {name} with {option}." for name, option in options if option)
-        return " ".join([text, *advice])
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +33,12 @@ class Row:
     # Why its figure may not be compared, and why it does not keep the limit.
     unranked: str | None
     over_limit: str | None = None
+
+    @property
+    def limit_doubt(self) -> str | None:
+        """`p99 may be over 20 ms: 19.3 ms [17.9, 20.8]`; None if its p99 is certain."""
+        doubt = None if self.unranked else self.entrant.limit_doubt
+        return None if doubt is None else f"{LIMITED} {doubt}"
 
     @property
     def why_unranked(self) -> str | None:
@@ -112,6 +58,7 @@ class Row:
             relevant=None if self.ratio is None else self.ratio.relevant,
             why=self.unranked,
             over_limit=self.over_limit or UNSET,
+            limit_doubt=self.limit_doubt or UNSET,
         )
 
     def _ratio(self) -> figures.Ratio | None:
@@ -200,6 +147,22 @@ class Ranking:
         """The series that may keep the limit or not, because their p99 is unknown."""
         return tuple(row.entrant for row in self.rows if row.entrant.is_limit_unknown)
 
+    @property
+    def limit_rivals(self) -> tuple[Row, ...]:
+        """The series over the limit that may be under it, and have a better figure than the best
+        that keeps it."""
+        best = self.ranked[0].measure.value if self.ranked else None
+        sign = 1 if METRICS[self.metric].better == "higher" else -1
+        return tuple(
+            row
+            for row in self.rows
+            if row.over_limit is not None
+            and row.limit_doubt is not None
+            and best is not None
+            and row.measure.value is not None
+            and sign * row.measure.value > sign * best
+        )
+
     def to_record(self) -> figures.Ranking:
         return figures.Ranking(
             x=place_of(self.x),
@@ -208,6 +171,11 @@ class Ranking:
             rows=[row.to_record() for row in self.rows],
             beyond=[row.to_record() for row in self.beyond] or UNSET,
         )
+
+
+def is_tie(ratio: Ratio) -> bool:
+    """Whether two series are level, or too noisy to tell apart."""
+    return ratio.verdict in ("unchanged", "inconclusive")
 
 
 def _contest(leader: Row, other: Row, lead: Lead | None) -> Contest | None:

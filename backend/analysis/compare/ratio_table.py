@@ -14,7 +14,7 @@ from math import log
 
 from backend.analysis import figures
 from backend.analysis.compare.comparability import Comparability
-from backend.analysis.compare.headline import ratio_text
+from backend.analysis.compare.ratio_texts import ratio_text
 from backend.analysis.compare.ratios import BASELINE_ITSELF, Yardstick, no_ratio
 from backend.analysis.grouping.points import Point
 from backend.analysis.grouping.sweep import Sweep, join_series

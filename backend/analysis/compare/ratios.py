@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, log1p
 
-from backend.analysis.compare.advice import PART_THE_MODES, Remedy, advise, lack_of_trials
+from backend.analysis.compare.advice import Remedy, advise, lack_of_trials
 from backend.analysis.compare.replication import scope_text
 from backend.noise.models import HostNoise
 from backend.stats import Better, Ratio
@@ -19,6 +19,7 @@ from backend.stats.comparison import (
     matched_pairs,
 )
 from backend.stats.replicates import Sample
+from backend.stats.sample_size import least_difference
 from backend.stats.workloads import mean_comparison
 
 TOO_FEW_TRIALS = "too few trials for an interval"
@@ -108,10 +109,8 @@ class Yardstick:
         remedy, why = None, ": ".join(filter(None, (comparison.why, lack)))
         if comparison.low is None:
             remedy, why = Remedy(comparison.why), TOO_FEW_TRIALS
-        elif comparison.verdict == "inconclusive":
+        elif comparison.verdict in ("inconclusive", "size_uncertain"):
             remedy = advise(comparison, relevant=self.relevant)
-        elif comparison.verdict == "size_uncertain" and comparison.has_two_modes:
-            remedy = Remedy(PART_THE_MODES)
         return Ratio(
             value=value,
             low=None if comparison.low is None else exp(comparison.low),
@@ -126,7 +125,16 @@ class Yardstick:
             lack=lack,
             is_within_runs=comparison.between is None and comparison.scope != "runs",
             design=comparison.design,
+            finds_from=_finds_from(comparison),
         )
+
+
+def _finds_from(comparison: Comparison) -> float | None:
+    """From which share on a difference would have been found; None where one was, or where the
+    noise is unknown."""
+    if comparison.verdict != "inconclusive" or comparison.precision is None:
+        return None
+    return least_difference(comparison.precision)
 
 
 def floor_of(noises: Sequence[HostNoise]) -> Floor:

@@ -1,35 +1,51 @@
 """Which server to take, if a comparison of servers over loads has a clear winner."""
 
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 
+from backend.analysis.compare.beside import opposed_shares
+from backend.analysis.compare.capacity import LIMITED, doubtful_side
+from backend.analysis.compare.crossing import ratios_to, rivals_at
+from backend.analysis.compare.entrant import Entrant
 from backend.analysis.compare.gathering import Gathered
 from backend.analysis.compare.headline import measure_text, place_text
-from backend.analysis.compare.ranking import Entrant, Ranking, Row
+from backend.analysis.compare.panels import Panel
+from backend.analysis.compare.ranking import Ranking, Row
+from backend.analysis.compare.ratios import Yardstick
 from backend.analysis.grouping.points import Point
 from backend.analysis.grouping.sweep import Sweep, load_of
+from backend.analysis.query.field import number_text
 from backend.analysis.query.metrics import METRICS, Metric
-from backend.analysis.query.units import load_text, short_figure_text
+from backend.analysis.query.units import at_place, load_text, short_figure_text, time_text
 from backend.stats import Ratio
 
 RATE, TAIL = "throughput", "p99"
 _RATES = (RATE, "goodput")
 
 
-def recommend(gathered: Gathered, ranking: Ranking) -> str | None:
-    """`Take haproxy 3.0.4 for up to 256 connections: 93,500 req/s at p99 41 ms, in this run`
+def recommend(gathered: Gathered, panel: Panel) -> str | None:
+    """`Take haproxy 3.0.4 for up to 256 connections: 93,500 req/s at p99 41 ms, in this run`, and
+    where others are ahead.
 
-    None if no server is clearly ahead, or if something other than servers is compared.
+    None if no server is clearly ahead, if the server that is ahead is clearly worse by throughput
+    or p99, or if something other than servers is compared.
     """
-    if not gathered.grouping.x_is_load or not _decides(gathered.metric):
+    ranking = panel.ranking
+    if ranking is None or not gathered.grouping.x_is_load or not _decides(gathered.metric):
         return None
-    winner = _winner(ranking)
+    winner = _winner(panel, ranking)
     sweeps = {sweep.group.id: sweep for sweep in gathered.sweeps}
     if winner is None or not _is_of_servers(sweeps, ranking):
         return None
-    figures = _figures_text(winner.entrant.point, gathered.metric)
-    reach = _reach(gathered, ranking, sweeps[winner.entrant.series])
+    figures = f"{_figures_text(winner.entrant.point, gathered.metric)}{_limit_text(winner)}"
+    families = 1 if panel.crossing is None else panel.crossing.families
+    yardstick = gathered.yardstick(families=families)
+    reach = _reach(gathered, ranking, sweeps[winner.entrant.series], yardstick)
     scope = _scope_text(ranking, winner)
-    return f"Take {winner.entrant.label} {reach}: {figures}{f', {scope}' if scope else ''}"
+    sentence = f"Take {winner.entrant.label} {reach}: {figures}{f', {scope}' if scope else ''}"
+    if panel.crossing is None:
+        return sentence
+    return f"{sentence}; {panel.crossing.texts(is_whole=False)}"
 
 
 def _scope_text(ranking: Ranking, winner: Row) -> str | None:
@@ -50,18 +66,22 @@ def _decides(metric: Metric) -> bool:
     return metric.id in _RATES or (metric.group == "latency" and metric.id != "max")
 
 
-def _winner(ranking: Ranking) -> Row | None:
+def _winner(panel: Panel, ranking: Ranking) -> Row | None:
     """The first row, where it is beyond noise and threshold ahead of every other that is ranked.
 
-    Where the limit leaves one row of several, that row. None if a p99 is unknown: that series
-    may keep the limit too.
+    Where the limit leaves one row of several, that row. None if another series may keep the limit
+    too, and may be better: its p99 is unknown, or close to the limit.
     """
-    if ranking.unknown_limits:
+    is_opposed = panel.beside is not None and panel.beside.is_opposed
+    if ranking.unknown_limits or ranking.limit_rivals or is_opposed:
         return None
     if len(ranking.ranked) == 1:
-        is_chosen_by_limit = any(row.over_limit for row in ranking.rows)
-        return ranking.ranked[0] if is_chosen_by_limit else None
-    return ranking.ranked[0] if ranking.is_led_beyond_doubt else None
+        is_taken = any(row.over_limit for row in ranking.rows)
+    else:
+        # A sentence about several loads holds at all of them together.
+        is_led_so_far = panel.crossing is None or panel.crossing.is_led
+        is_taken = ranking.is_led_beyond_doubt and is_led_so_far
+    return ranking.ranked[0] if is_taken else None
 
 
 def _is_of_servers(sweeps: Mapping[str, Sweep], ranking: Ranking) -> bool:
@@ -70,45 +90,65 @@ def _is_of_servers(sweeps: Mapping[str, Sweep], ranking: Ranking) -> bool:
     return first.server != second.server
 
 
-def _reach(gathered: Gathered, ranking: Ranking, winner: Sweep) -> str:
-    """`for up to 256 connections` if no series is ahead of the winner below, else `at …`."""
+def _reach(gathered: Gathered, ranking: Ranking, winner: Sweep, yardstick: Yardstick) -> str:
+    """From which load on no series is ahead of the winner: `for up to 256 connections` if that is
+    every load below, `from 64 to 256 connections`, or `at …`.
+
+    The loads are asked one after the other, downwards, and the first that is open ends the reach.
+    So the whole statement is as certain as each of its parts.
+    """
     axis = gathered.grouping.x
-    own = {load_of(point): point for point in winner.points}
-    x = next(load for load, point in own.items() if point.x == ranking.x)
-    lower = {load for point in gathered.points if (load := load_of(point)) < x}
-    leads = bool(lower) and all(
-        load in own and _is_behind_nobody(gathered, winner, own[load]) for load in lower
+    x = load_of(ranking.ranked[0].entrant.point)
+    lower = sorted({load for point in gathered.points if (load := load_of(point)) < x})
+    held = list(
+        takewhile(
+            lambda load: _is_behind_nobody(gathered, winner, load, yardstick), reversed(lower)
+        )
     )
-    return f"for up to {load_text(x, axis)}" if leads else place_text(ranking, axis)
+    if not held:
+        return place_text(ranking, axis)
+    if len(held) == len(lower):
+        return f"for up to {load_text(x, axis)}"
+    low, high = number_text(held[-1]), number_text(x)
+    return at_place(f"{low} to {high}", axis).replace("at ", "from ", 1)
 
 
-def _is_behind_nobody(gathered: Gathered, winner: Sweep, point: Point) -> bool:
-    """Whether others were measured at the load of `point`, and none of them may be better there by
-    more than the threshold, as far as noise lets see."""
-    own, rivals = gathered.entrant(winner, point), _rivals(gathered, winner, point)
-    metric = gathered.query.metric
+def _is_behind_nobody(gathered: Gathered, winner: Sweep, load: float, yardstick: Yardstick) -> bool:
+    """Whether others were measured at a load of the winner, and none of them may be better there:
+    by more than the threshold, as far as noise lets see, or clearly by the other metric."""
+    held = _held_at(gathered, winner, load)
+    if held is None:
+        return False
+    own, rivals = held
+    ratios = ratios_to(own, rivals, gathered.query.metric, yardstick)
+    if ratios is None or not all(_is_not_better(ratio, gathered.metric) for ratio in ratios):
+        return False
+    return not _is_opposed(gathered, own, rivals)
+
+
+def _held_at(
+    gathered: Gathered, winner: Sweep, load: float
+) -> tuple[Entrant, list[Entrant]] | None:
+    """The winner at a load, with the others that have a place there; None if it has none, if no
+    other was measured, or if another may keep the limit."""
+    point, metric = winner.at(load), gathered.query.metric
+    if point is None:
+        return None
+    own, rivals = gathered.entrant(winner, point), rivals_at(gathered, winner, point)
     if not rivals or not own.has_place(metric) or any(rival.is_limit_unknown for rival in rivals):
-        return False
-    placed = [rival for rival in rivals if rival.has_place(metric)]
-    return not placed or _is_beaten_by_none(gathered, own, placed)
+        return None
+    return own, [rival for rival in rivals if rival.has_place(metric)]
 
 
-def _rivals(gathered: Gathered, winner: Sweep, point: Point) -> list[Entrant]:
-    """The other series at the load of `point`."""
-    return [
-        gathered.entrant(sweep, rival)
-        for sweep in gathered.sweeps
-        if sweep is not winner and (rival := sweep.at(point.x)) is not None
-    ]
-
-
-def _is_beaten_by_none(gathered: Gathered, own: Entrant, rivals: Sequence[Entrant]) -> bool:
-    base, *others = (each.measure(gathered.query.metric).sample for each in (own, *rivals))
-    samples = [sample for sample in others if sample is not None]
-    if base is None or len(samples) < len(others):
-        return False
-    ratios = gathered.yardstick().to_baseline(base, samples)
-    return all(_is_not_better(ratio, gathered.metric) for ratio in ratios)
+def _is_opposed(gathered: Gathered, own: Entrant, rivals: Sequence[Entrant]) -> bool:
+    """Whether a rival is clearly better by the other one of throughput and p99."""
+    for metric, share in opposed_shares(gathered.query.metric, own):
+        known = [each for each in rivals if each.measure(metric).sample is not None]
+        yardstick = gathered.yardstick(metric=metric, relevant=share)
+        ratios = ratios_to(own, known, metric, yardstick) or []
+        if any(ratio.verdict == "improved" for ratio in ratios):
+            return True
+    return False
 
 
 def _is_not_better(ratio: Ratio, metric: Metric) -> bool:
@@ -116,6 +156,14 @@ def _is_not_better(ratio: Ratio, metric: Metric) -> bool:
     if ratio.verdict == "size_uncertain" and ratio.value is not None:
         return (ratio.value < 1) == (metric.better == "higher")
     return ratio.verdict in ("regressed", "unchanged")
+
+
+def _limit_text(winner: Row) -> str:
+    """`, and p99 may be over 20 ms`; empty where its p99 surely keeps the limit, or without one."""
+    point, limit = winner.entrant.point, winner.entrant.limit_us
+    if limit is None or doubtful_side(point, limit) is None:
+        return ""
+    return f", and {LIMITED} may be over {time_text(limit)}"
 
 
 def _figures_text(point: Point, metric: Metric) -> str:

@@ -7,7 +7,9 @@ from statistics import fmean
 
 from backend.analysis import figures
 from backend.analysis.compare.advice import PART_THE_MODES, as_sentence
-from backend.analysis.compare.headline import ratio_text
+from backend.analysis.compare.headline import Headline, Pair, pair_headline
+from backend.analysis.compare.ratio_texts import ratio_text
+from backend.analysis.compare.ratios import Yardstick
 from backend.analysis.compare.reasons import Harm, Reason
 from backend.analysis.grouping.grouping import TrendAxis as Axis
 from backend.analysis.grouping.measures import trial_values
@@ -16,8 +18,10 @@ from backend.analysis.grouping.sweep import Sweep, join_series
 from backend.analysis.query.metrics import Metric
 from backend.analysis.query.units import figure_text, load_number
 from backend.noise.sentences import share_text
+from backend.stats import Ratio
 from backend.stats.changes import LEAST_POSITIONS, Change, find_changes, least_change
 from backend.stats.comparison import Rule
+from backend.stats.replicates import Sample
 from backend.stats.thresholds import percent
 
 _WITH: dict[Axis, str] = {"version": "with version", "date": "on"}
@@ -28,6 +32,10 @@ _TO_BE_SURE: dict[Axis, str] = {
 }
 _IN_ONE: dict[Axis, str] = {"version": "in one version", "date": "on one date"}
 _MANY: dict[Axis, str] = {"version": "versions", "date": "dates"}
+
+
+# So many versions are compared with each other: they show no trend.
+PAIR = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +51,8 @@ class Track:
     values: Sequence[tuple[str | float, Sequence[float]]]
     # Whether the trials of a place fall into two groups.
     has_two_modes: bool = False
+    # The trials at each place that can be compared, in the order of the axis.
+    samples: Sequence[tuple[str | float, Sample]] = ()
 
     @property
     def known(self) -> int:
@@ -56,8 +66,51 @@ def track_of(sweep: Sweep, metric: str, unranked: Callable[[Point], str | None])
         for point in sweep.points
         if point.x is not None
     ]
+    samples = tuple(
+        (point.x, sample)
+        for point in sweep.points
+        if point.x is not None
+        and not unranked(point)
+        and (sample := point.metrics[metric].sample) is not None
+    )
     has_two_modes = any(point.metrics[metric].has_two_modes for point in sweep.points)
-    return Track(sweep.group.id, sweep.group.label, values, has_two_modes)
+    return Track(sweep.group.id, sweep.group.label, values, has_two_modes, samples)
+
+
+@dataclass(frozen=True, slots=True)
+class VersionPair:
+    """A server of which two versions were measured: `ratio` is the newer ÷ the older."""
+
+    track: Track
+    older: str
+    newer: str
+    ratio: Ratio
+
+    def headline(self, metric: Metric, relevant: float) -> Headline:
+        """`nginx (at 64 connections): 1.28 serves 1.10× [1.08, 1.12] the requests of 1.27`"""
+        value = self.ratio.value or 1.0
+        is_ahead = (value > 1) == (metric.better == "higher")
+        pair = Pair(self.newer, self.older, self.ratio, is_ahead)
+        return pair_headline(pair, metric.id, "", percent(relevant)).prefixed(self.track.label)
+
+
+def pair_versions(tracks: Sequence[Track], yardstick: Yardstick) -> list[VersionPair]:
+    """The tracks of exactly two known versions. All intervals hold together."""
+    pairs = [track for track in tracks if track.known == len(track.samples) == PAIR]
+    sides = [(track.samples[0][1], track.samples[1][1]) for track in pairs]
+    return [
+        VersionPair(track, str(track.samples[0][0]), str(track.samples[1][0]), ratio)
+        for track, ratio in zip(pairs, yardstick.matched(sides) if sides else (), strict=True)
+    ]
+
+
+def join_pairs(pairs: Sequence[VersionPair], metric: Metric, relevant: float) -> Headline:
+    """How the versions of each server differ."""
+    headlines = [pair.headline(metric, relevant) for pair in pairs]
+    if len(headlines) == 1:
+        return headlines[0]
+    is_open = all(headline.is_open for headline in headlines)
+    return Headline(join_series([headline.text for headline in headlines]), is_open=is_open)
 
 
 def list_changes(
@@ -126,16 +179,21 @@ def trend_headline(
     measured in one run.
     """
     if changes:
-        largest = max(changes, key=_size)
+        largest = largest_change(changes)
         more = len(changes) - 1
         rest = f"; {more} more change{'' if more == 1 else 's'}" if more else ""
-        check = "" if is_one_run else f". To rule out a drift of the machine, {_TO_BE_SURE[axis]}"
+        check = "" if is_one_run else f". {drift_text(axis)}"
         return f"{largest.text}{rest}{check}"
     if (text := _no_trend_text(tracks, metric=metric, axis=axis)) is not None:
         return text
     by_length = sorted(tracks, key=lambda track: -track.known)
     rule = Rule(metric.better, relevant)
     return join_series([_unchanged_text(each, _name(metric), axis, rule) for each in by_length])
+
+
+def drift_text(axis: Axis) -> str:
+    """What to measure, so that runs at different times are not taken for a change."""
+    return f"To rule out a drift of the machine, {_TO_BE_SURE[axis]}"
 
 
 def _no_trend_text(tracks: Sequence[Track], *, metric: Metric, axis: Axis) -> str | None:
@@ -172,14 +230,15 @@ def trend_doubts(
 ) -> list[Reason]:
     """Why the sentence above the trend may not hold."""
     if changes:
-        largest = max(changes, key=_size)
+        largest = largest_change(changes)
         if largest.verdict != "size_uncertain":
             return []
         remedy = "Measure more trials to learn its size."
         if any(track.has_two_modes for track in tracks if track.series == largest.series):
             remedy = as_sentence(PART_THE_MODES)
         return [Reason("the change may be too small to matter", remedy, Harm.WARNS)]
-    if max((track.known for track in tracks), default=0) >= LEAST_POSITIONS:
+    most = max((track.known for track in tracks), default=0)
+    if most >= LEAST_POSITIONS or (axis == "version" and most == PAIR):
         return []
     many = _MANY[axis]
     remedy = f"Measure at least {LEAST_POSITIONS} {many}."
@@ -199,5 +258,6 @@ def _name(metric: Metric) -> str:
     return metric.label[0].lower() + metric.label[1:]
 
 
-def _size(change: figures.Change) -> float:
-    return max(change.ratio, 1 / change.ratio) if change.ratio else 0.0
+def largest_change(changes: Sequence[figures.Change]) -> figures.Change:
+    """The one with the largest ratio, whether up or down."""
+    return max(changes, key=lambda each: max(each.ratio, 1 / each.ratio) if each.ratio else 0.0)

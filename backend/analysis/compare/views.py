@@ -6,7 +6,9 @@ from dataclasses import dataclass, replace
 from backend.analysis import figures
 from backend.analysis.compare.capacity import CapacityRow, capacity_headline, find_capacities
 from backend.analysis.compare.comparability import Comparability
+from backend.analysis.compare.decision import Decision, doubt_of, with_one_advice
 from backend.analysis.compare.gathering import Gathered
+from backend.analysis.compare.headline import Headline
 from backend.analysis.compare.panels import (
     Judgement,
     Panel,
@@ -15,7 +17,6 @@ from backend.analysis.compare.panels import (
     judge_workloads,
 )
 from backend.analysis.compare.ratio_table import Entry, RatioTable, entry_of, make_ratio_table
-from backend.analysis.compare.reasons import Reason
 from backend.analysis.compare.saturation import (
     SaturationRow,
     find_saturation_points,
@@ -24,7 +25,10 @@ from backend.analysis.compare.saturation import (
 )
 from backend.analysis.compare.trend import (
     Track,
+    VersionPair,
+    join_pairs,
     list_changes,
+    pair_versions,
     track_of,
     trend_doubts,
     trend_headline,
@@ -63,6 +67,8 @@ class Views:
     # Of each series along versions or dates, where that is the axis.
     tracks: tuple[Track, ...]
     changes: tuple[figures.Change, ...]
+    # Of the servers with two versions, where versions are the axis.
+    pairs: tuple[VersionPair, ...] = ()
 
     def capacity_record(self) -> figures.Capacity | None:
         """None if no limit was asked for."""
@@ -89,6 +95,7 @@ def make_views(gathered: Gathered, panels: Sequence[Panel]) -> Views:
         ratios=_ratios(gathered, panels),
         tracks=tuple(tracks),
         changes=tuple(_changes(gathered, tracks)),
+        pairs=tuple(_version_pairs(gathered, tracks)),
     )
 
 
@@ -150,6 +157,12 @@ def _changes(gathered: Gathered, tracks: Sequence[Track]) -> list[figures.Change
     )
 
 
+def _version_pairs(gathered: Gathered, tracks: Sequence[Track]) -> list[VersionPair]:
+    if not tracks or gathered.grouping.x != "version":
+        return []
+    return pair_versions(tracks, gathered.yardstick())
+
+
 def _ratios(gathered: Gathered, panels: Sequence[Panel]) -> RatioView | None:
     """Servers × workloads, each within its workload; None if there is one workload."""
     if not _has_ratios(gathered):
@@ -200,35 +213,62 @@ def _row_labels(gathered: Gathered) -> dict[str, str]:
     return {series_by_cell[cell.id]: row.label for row in rows for cell in row.cells()}
 
 
-def view_headline(gathered: Gathered, views: Views) -> str | None:
+def view_headline(gathered: Gathered, views: Views) -> Headline | None:
     """The sentence of the asked view; None where the sentence of the ranking is shown."""
     query, axis, metric = gathered.query, gathered.grouping.x, gathered.metric
     if views.tracks:
-        return trend_headline(
-            views.changes,
-            views.tracks,
-            metric=metric,
-            axis=TREND_AXES[axis],
-            relevant=gathered.demands.relevant,
-            is_one_run=len({cell.run.id for point in gathered.points for cell in point.cells}) == 1,
-        )
+        return _trend_headline(gathered, views)
     # At a chosen load, or for a metric that is no rate, the sentence of the ranking is the answer.
     if views.capacity and query.limit is not None and query.at is None and metric.group == "rate":
-        return capacity_headline(
-            views.capacity,
-            limit_us=query.limit,
-            axis=axis,
-            metric=metric,
-            baseline=query.baseline,
+        return Headline(
+            capacity_headline(
+                views.capacity,
+                limit_us=query.limit,
+                axis=axis,
+                metric=metric,
+                baseline=query.baseline,
+            )
         )
     if views.saturation and query.view == "tradeoff":
-        return saturation_headline(views.saturation, axis=axis)
+        return Headline(saturation_headline(views.saturation, axis=axis))
     return None
 
 
-def view_doubts(gathered: Gathered, views: Views) -> list[Reason]:
-    """Why the sentence of a trend, else that of the saturation points, may not hold."""
-    if views.tracks:
-        axis = TREND_AXES[gathered.grouping.x]
-        return trend_doubts(views.changes, views.tracks, axis=axis)
-    return saturation_doubts(views.saturation)
+def _trend_headline(gathered: Gathered, views: Views) -> Headline:
+    """The changes, else that none was found; of servers with two versions, how these differ."""
+    metric, relevant = gathered.metric, gathered.demands.relevant
+    of_pairs = [pair.track for pair in views.pairs]
+    tracks = [track for track in views.tracks if track not in of_pairs]
+    if of_pairs and not tracks:
+        return join_pairs(views.pairs, metric, relevant)
+    headline = Headline(
+        trend_headline(
+            views.changes,
+            tracks,
+            metric=metric,
+            axis=TREND_AXES[gathered.grouping.x],
+            relevant=relevant,
+            is_one_run=len({cell.run.id for point in gathered.points for cell in point.cells}) == 1,
+        )
+    )
+    if views.changes or not of_pairs:
+        return headline
+    return headline.followed(join_pairs(views.pairs, metric, relevant).text)
+
+
+def decide_view(gathered: Gathered, views: Views) -> Decision:
+    """What the sentence of a trend decides, else that of the saturation points, and why it may not
+    hold."""
+    if not views.tracks:
+        return Decision(doubts=tuple(saturation_doubts(views.saturation)))
+    doubts = trend_doubts(views.changes, views.tracks, axis=TREND_AXES[gathered.grouping.x])
+    if views.changes:
+        return Decision(doubts=tuple(doubts))
+    of_pairs = [
+        (pair.ratio, doubt_of(pair.ratio, f"{pair.track.label} {pair.newer}", pair.older))
+        for pair in views.pairs
+    ]
+    # Beside a longer series, a pair does not make the whole answer an open one.
+    is_whole = len(views.pairs) == len(views.tracks)
+    ratios = tuple(pair.ratio for pair in views.pairs) if is_whole else ()
+    return Decision(ratios, (*doubts, *with_one_advice(of_pairs)))

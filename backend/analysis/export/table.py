@@ -232,7 +232,8 @@ def _ranked_rows(figures: Figures) -> list[tuple[Ranking, RankRow]]:
 
 
 def _capacity(figures: Figures) -> list[Part]:
-    """The highest load of a series under the asked limit, in each of its rows."""
+    """The highest load of a series under the asked limit, in each of its rows; and of which points
+    it is not certain on which side they are."""
     place, capacity = _place(figures), figures.capacity
     if capacity is None:
         return []
@@ -240,7 +241,12 @@ def _capacity(figures: Figures) -> list[Part]:
     rows = {row.series: [capacity.limit_us, *_parts(row, fields)] for row in capacity.rows}
     loads = [f"capacity_{place}{end}" for end in _RANGE]
     columns = ("limit_us", *loads, "capacity_throughput_rps", "capacity_why")
-    return [_by_series(columns, rows)]
+    doubts = {
+        (series.id, point.x): _parts(point, ["limit_doubt"])
+        for series in figures.series
+        for point in series.points
+    }
+    return [_by_series(columns, rows), _by_point(["limit_doubt"], doubts)]
 
 
 def _changes(figures: Figures) -> Part:

@@ -6,21 +6,27 @@ from collections.abc import Callable
 from backend.analysis.query.field import number_text
 from backend.analysis.query.fields import FIELDS
 
+# Of bounds that lie close together.
+_MOST_DIGITS = 6
 # As charts and tables print them.
 _BYTE_UNITS = (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10))
 
 
-def figure_text(value: float, unit: str) -> str:
+def figure_text(value: float, unit: str, digits: int = 3) -> str:
     """`12,300 requests/s`, `4.2 ms`, `1.3 %`, `85 MiB/s`: three digits in the metric's unit."""
-    return _TEXTS[unit](value)
+    return _TEXTS[unit](value, digits)
 
 
 def interval_text(text: str, low: float, high: float, unit: str) -> str:
     """`1,000 requests/s [975, 1,020]`, `1 ms [980 µs, 1.1 ms]`: a figure as text, and its interval.
 
-    The bounds name their unit only where it is another than that of the figure.
+    The bounds name their unit only where it is another than that of the figure. Where three digits
+    do not tell them apart, they have up to six.
     """
-    bounds = [figure_text(bound, unit).rpartition(" ") for bound in (low, high)]
+    for digits in range(3, _MOST_DIGITS + 1):
+        bounds = [figure_text(bound, unit, digits).rpartition(" ") for bound in (low, high)]
+        if bounds[0] != bounds[1] or low == high:
+            break
     is_named = {name for *_, name in bounds} != {text.rpartition(" ")[2]}
     texts = ["".join(bound) if is_named else bound[0] for bound in bounds]
     return f"{text} [{', '.join(texts)}]"
@@ -28,43 +34,45 @@ def interval_text(text: str, low: float, high: float, unit: str) -> str:
 
 def short_figure_text(value: float, unit: str) -> str:
     """`12,300 req/s`: as `figure_text`, where room is short."""
-    return f"{_three_digits(value)} req/s" if unit == "req/s" else figure_text(value, unit)
+    return f"{_rounded(value)} req/s" if unit == "req/s" else figure_text(value, unit)
 
 
-def rate_text(value: float) -> str:
-    return f"{_three_digits(value)} requests/s"
+def rate_text(value: float, digits: int = 3) -> str:
+    return f"{_rounded(value, digits)} requests/s"
 
 
-def time_text(us: float) -> str:
+def time_text(us: float, digits: int = 3) -> str:
     """A latency in the unit that suits it."""
     if us >= 1e6:
-        return f"{_three_digits(us / 1e6)} s"
-    return f"{_three_digits(us / 1e3)} ms" if us >= 1e3 else f"{_three_digits(us)} µs"
+        return f"{_rounded(us / 1e6, digits)} s"
+    return f"{_rounded(us / 1e3, digits)} ms" if us >= 1e3 else f"{_rounded(us, digits)} µs"
 
 
-def _three_digits(value: float) -> str:
+def _rounded(value: float, digits: int = 3) -> str:
+    """With so many significant digits, without an exponent."""
     if value == 0:
         return "0"
-    return f"{float(f'{value:.3g}'):,g}" if value < 1e5 else f"{float(f'{value:.3g}'):,.0f}"
+    rounded = float(f"{value:.{digits}g}")
+    return f"{rounded:,g}" if value < 1e5 else f"{rounded:,.0f}"
 
 
-def bytes_text(value: float) -> str:
+def bytes_text(value: float, digits: int = 3) -> str:
     """`13 B`, `512 MiB`, `7.76 GiB`: three digits in the unit that suits the size."""
     for name, step in _BYTE_UNITS:
         # 1023.9 MiB would print as 1,020 MiB: the larger unit begins where rounding reaches it.
         if value >= step * 0.9995:
-            return f"{_three_digits(value / step)} {name}"
-    return f"{_three_digits(value)} B"
+            return f"{_rounded(value / step, digits)} {name}"
+    return f"{_rounded(value, digits)} B"
 
 
-_TEXTS: dict[str, Callable[[float], str]] = {
+_TEXTS: dict[str, Callable[[float, int], str]] = {
     "req/s": rate_text,
     "us": time_text,
-    "ratio": lambda value: f"{value * 100:.3g} %",
+    "ratio": lambda value, digits: f"{value * 100:.{digits}g} %",
     "bytes": bytes_text,
-    "bytes/s": lambda value: f"{bytes_text(value)}/s",
-    "cores": lambda value: f"{_three_digits(value)} cores",
-    "s": lambda value: f"{_three_digits(value)} s",
+    "bytes/s": lambda value, digits: f"{bytes_text(value, digits)}/s",
+    "cores": lambda value, digits: f"{_rounded(value, digits)} cores",
+    "s": lambda value, digits: f"{_rounded(value, digits)} s",
 }
 
 

@@ -11,7 +11,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from backend.accounts.models import Workspace
-from backend.analysis.compare.advice import as_sentence
+from backend.analysis.compare.advice import as_sentence, found_text
 from backend.analysis.figures import Ratio
 from backend.analysis.pages.pair.answer import PairDifference, PairRow, SeriesPair, SideKind
 from backend.analysis.pages.pair.describe import compare_pair
@@ -142,10 +142,17 @@ def _cells(row: PairRow) -> dict[str, Any]:
         "sides": (row.a, row.b),
         **_column(row.metric),
         "text": row.text,
-        "why": None if ratio is None else ratio.why,
+        "why": None if ratio is None else _why(ratio),
         "verdict": "" if ratio is None else _verdict(ratio),
         "tone": "" if ratio is None else ratio.verdict,
     }
+
+
+def _why(ratio: Ratio) -> str | None:
+    """Why the verdict is that; of noise, which difference would have been found."""
+    if not isinstance(ratio.finds_from, int | float):
+        return ratio.why
+    return as_sentence(found_text(ratio.finds_from))
 
 
 def _verdict(ratio: Ratio) -> str:

@@ -289,6 +289,8 @@ export interface components {
             readonly checks: readonly string[];
             /** @description For each trial, the position of its run */
             readonly runs?: readonly number[];
+            /** @description That p99 may be on the other side of limit=, with its interval */
+            readonly limit_doubt?: string;
         };
         /** @description One trial of a point. Null is unknown. */
         readonly PointTrial: {
@@ -380,6 +382,8 @@ export interface components {
             readonly why?: string | null;
             /** @description Why it does not keep limit=, if it does not */
             readonly over_limit?: string;
+            /** @description That its p99 may be on the other side of limit=, with its interval */
+            readonly limit_doubt?: string;
         };
         /** @description The series at one place on the axis, the best first. */
         readonly Ranking: {
@@ -401,6 +405,8 @@ export interface components {
             readonly why: string | null;
             /** @description Which runs the interval covers */
             readonly scope?: string | null;
+            /** @description Where no difference was found: the share from which on four of five differences would have been. Null where one was, or where the noise is unknown */
+            readonly finds_from?: number | null;
         };
         /** @description Servers × workloads, each cell within its own workload. */
         readonly Ratios: {

@@ -37,6 +37,12 @@ export interface RankingRow {
   /** Beyond noise, and beyond the workspace's relevance limit; null where unknown. */
   readonly significant: boolean | null;
   readonly relevant: boolean | null;
+  /** Of a difference that was not found: from which share on it would have been. */
+  readonly findsFrom: number | null;
+  /** "p99 71 ms > 50 ms": why it does not keep the limit; empty if it does, or without one. */
+  readonly overLimit: string;
+  /** That its p99 may be on the other side of the limit; empty where that is certain. */
+  readonly limitDoubt: string;
 }
 
 export interface RankingView {
@@ -119,6 +125,9 @@ function rankingRow(
     ...(baseline ? BASELINE : ratioTexts(row)),
     significant: row.significant ?? null,
     relevant: row.relevant ?? null,
+    findsFrom: row.ratio?.finds_from ?? null,
+    overLimit: row.over_limit ?? "",
+    limitDoubt: row.limit_doubt ?? "",
   };
 }
 

@@ -31,6 +31,10 @@ describe("summary", () => {
     expect(summaryText(untold, viewNamed("trend"), "throughput")).toMatch(
       /^Throughput lies between .* No lasting change of throughput was found/,
     );
+    const pair = untold.series.map((line) => ({ ...line, points: line.points.slice(0, 2) }));
+    expect(summaryText({ ...untold, series: pair }, viewNamed("trend"), "throughput")).not.toMatch(
+      /lasting/,
+    );
     const apart = { ...untold.outcome, status: "not_comparable" as const, overridden: false };
     expect(summaryText({ ...untold, outcome: apart }, viewNamed("trend"), "throughput")).toContain(
       "not shown",

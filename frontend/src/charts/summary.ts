@@ -1,4 +1,5 @@
 // What each view shows in one or two sentences, made from the drawn numbers.
+import { LEAST_POSITIONS } from "../api/constants";
 import {
   type Figures,
   fullLabel,
@@ -209,7 +210,10 @@ function hasNoChanges({ changes, outcome }: Figures): boolean {
 function changesText(figures: Figures, metric: MetricId): string {
   const changes = figures.changes ?? [];
   const label = metricOf(figures, metric).label.toLowerCase();
-  if (hasNoChanges(figures)) return `No lasting change of ${label} was found.`;
+  // Of a few versions, the sentence above says how two differ, or that there are too few.
+  const longest = Math.max(...figures.series.map(({ points }) => points.length));
+  if (hasNoChanges(figures))
+    return longest < LEAST_POSITIONS ? "" : `No lasting change of ${label} was found.`;
   if (changes.length === 0)
     return `Changes of ${label} are not shown: these series are not comparable.`;
   const names = new Map(figures.series.map((series) => [series.id, seriesName(figures, series)]));

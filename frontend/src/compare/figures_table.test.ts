@@ -49,6 +49,18 @@ describe("table", () => {
     expect(sides(trend())).toEqual([false, false]);
   });
 
+  it("marks a p99 that may be on the other side of the limit", () => {
+    const limit_doubt = "p99 may be over 20 ms: 19.3 ms [17.9, 20.8]";
+    const table = tableOf(
+      figures({ series: [series("a", 0, [point(8, { limit_doubt }), point(64, {})])] }),
+    );
+    const marks = [...table.querySelectorAll<HTMLElement>(".limit-doubt")];
+    expect(marks.map((mark) => mark.textContent)).toEqual(["may be over 20 ms"]);
+    expect(marks[0]?.title).toBe(limit_doubt);
+    const cells = [...(rowsOf(table)[0]?.children ?? [])];
+    expect(cells.indexOf(marks[0]?.closest("td") ?? table)).toBe(5);
+  });
+
   it("says unknown, never 0", () => {
     const cell = rowsOf(tableOf(figures()))[1]?.children[3];
     expect(cell?.textContent).toBe("unknown");

@@ -37,6 +37,8 @@ const FIRST_ROWS = 48;
 /** What a phone shows of a load point, where it is known; the other columns follow on demand. */
 const MAJOR_METRICS = ["throughput", "p99"];
 const MOST_MAJOR = 2;
+/** The metric that a limit is for. */
+const LIMITED = "p99";
 
 type ChooseBaseline = ((series: string) => void) | null;
 
@@ -187,7 +189,7 @@ function row(series: Series, point: Point, layout: Layout): HTMLTableRowElement 
       numeric ? grouped(Number(point.x)) : nameElement(String(point.x), 40),
     ),
     h("td", { class: `number ${MINOR}` }, grouped(point.trials)),
-    ...layout.columns.map((column) => valueCell(measureOf(point, column.metric.id), column)),
+    ...layout.columns.map((column) => metricCell(point, column)),
     ...layout.classes.map((name) => shareCell(shareOf(point, name))),
     h(
       "td",
@@ -195,6 +197,17 @@ function row(series: Series, point: Point, layout: Layout): HTMLTableRowElement 
       ...badges(point),
     ),
   );
+}
+
+/** A figure; a p99 says whether it may be on the other side of the limit. */
+function metricCell(point: Point, column: Column): HTMLTableCellElement {
+  const { id } = column.metric;
+  const cell = valueCell(measureOf(point, id), column);
+  const doubt = id === LIMITED ? point.limit_doubt : undefined;
+  if (!doubt) return cell;
+  const side = doubt.slice(LIMITED.length).split(":")[0] ?? "";
+  cell.append(h("span", { class: "limit-doubt", title: doubt }, side.trim()));
+  return cell;
 }
 
 function namesOf({ series }: Figures): ReadonlyMap<string, string> {

@@ -55,6 +55,15 @@ describe("ranking", () => {
     );
   });
 
+  it("leaves two versions to the sentence that compares them", () => {
+    const { series, ...rest } = figures();
+    const x = { field: "version", label: "Version", kind: "category", values: ["1", "2"] } as const;
+    const alone = { ...rest, x, series: series.slice(0, 1) };
+    document.body.append(...rankingPanel(alone, { chooseBaseline: null, override: null }));
+    expect(document.body.textContent).toContain("compares the two versions");
+    expect(document.body.textContent).not.toContain("choose another axis");
+  });
+
   it("says why there is none", () => {
     const none = figures({
       ranking: null,
@@ -111,6 +120,43 @@ describe("ranking", () => {
     const over = document.querySelectorAll("li.is-over");
     expect(over.length).toBe(1);
     expect(over[0]?.querySelector(".remark")?.textContent).toBe("p99 71 ms > 50 ms");
+  });
+
+  it("marks a p99 that may be on the other side of the limit, kept or not", () => {
+    const { ranking } = figures();
+    const [first, second] = ranking?.rows ?? [];
+    if (!ranking || !first?.ratio || !second) throw new Error("two rows");
+    const kept = "p99 may be over 20 ms: 19.3 ms [17.9, 20.8]";
+    const over = "p99 may be under 20 ms: 20.3 ms [19, 21.7]";
+    const ratio = { ...first.ratio, verdict: "inconclusive", finds_from: 0.06 } as const;
+    const rows = [
+      { ...first, ratio, limit_doubt: kept },
+      { ...second, tier: null, over_limit: "p99 20.3 ms > 20 ms", limit_doubt: over },
+    ];
+    const data = figures({ ranking: { ...ranking, rows } });
+    document.body.append(...rankingPanel(data, { chooseBaseline: null, override: null }));
+    const remarks = [...document.querySelectorAll(".remark")].map((one) => one.textContent);
+    const found = "too noisy to call: 6 % or more would have been found";
+    expect(remarks).toEqual([`${kept}; ${found}`, over]);
+    expect(document.querySelectorAll("li.is-over").length).toBe(1);
+  });
+
+  it("says which differences noise would not have hidden, once for all rows", () => {
+    const { ranking } = figures();
+    const [first, base] = ranking?.rows ?? [];
+    if (!ranking || !first?.ratio || !base) throw new Error("two rows");
+    const { ratio: decided } = first;
+    const noisy = (finds_from: number) => ({
+      ...first,
+      ratio: { ...decided, verdict: "inconclusive", why: "the interval includes 1×", finds_from },
+    });
+    const rows = [noisy(0.061), noisy(0.12), noisy(0.08), base] as typeof ranking.rows;
+    const data = figures({ ranking: { ...ranking, rows } });
+    document.body.append(...rankingPanel(data, { chooseBaseline: null, override: null }));
+    expect(document.querySelector(".remark")).toBeNull();
+    expect(document.body.textContent).toContain(
+      "All other series: too noisy to call: 6.1 to 12 % or more would have been found.",
+    );
   });
 
   it("says once, above the rows, what all but the baseline remark", () => {
@@ -180,7 +226,7 @@ describe("ranking", () => {
       document.body.replaceChildren(
         ...rankingPanel(data, { chooseBaseline: null, override: null }),
       );
-      return document.querySelector(".rank-base")?.textContent?.includes("interval is wider");
+      return document.querySelector(".rank-base")?.textContent?.includes("holds for all pairs");
     });
     expect(said).toEqual([false, false, true]);
   });

@@ -16,6 +16,7 @@ import { button, h, svg } from "../site/dom";
 import { nameElement } from "../site/names";
 import { behindNumber, exact, kindOf, loadPoint, single } from "../text/format";
 import { shortNames } from "../text/names";
+import { remarksOf } from "./rank_remarks";
 import { swatch } from "./swatch";
 
 /** Of a name, in characters. */
@@ -78,24 +79,21 @@ function ranks(
   const list = h("ol", { class: "ranks" });
   const longestPlace = Math.max(...view.rows.map((row) => row.tier.length));
   list.style.setProperty("--place-characters", String(longestPlace));
-  const over = limitReasons(figures);
   const ties = tiedTiers(view);
   const names = shortNames(
     view.rows.map((row) => row.label),
     LONGEST,
   );
-  const remarks = view.rows.map((row) => over.get(row.series) ?? remark(row));
-  const shared = sharedRemark(view, remarks);
+  const { shared, ofRows } = remarksOf(view);
   for (const [i, row] of view.rows.entries()) {
-    const reason = remarks[i] === shared ? "" : (remarks[i] ?? "");
     const name = nameElement(row.label, LONGEST, names[i]);
-    const item = rank(figures, row, slots.get(row.series) ?? 0, actions, reason, name);
-    item.classList.toggle("is-over", over.has(row.series));
+    const item = rank(figures, row, slots.get(row.series) ?? 0, actions, ofRows[i] ?? "", name);
+    item.classList.toggle("is-over", row.overLimit !== "");
     item.classList.toggle("is-tied", ties.has(row.tier));
     list.append(item);
   }
   if (!shared) return [list];
-  return [h("p", { class: "hint" }, sharedLine(shared, view, remarks)), list];
+  return [h("p", { class: "hint" }, shared), list];
 }
 
 /** One series has no place: its figures stand here, and what a ranking needs. */
@@ -121,6 +119,8 @@ function whatRanks(figures: Figures): string {
     return "A ranking needs two series. Upload or measure another server.";
   }
   const name = figures.x.label.toLowerCase();
+  const isPair = figures.x.field === "version" && figures.x.values.length === 2;
+  if (isPair) return "The sentence above the chart compares the two versions.";
   return `Each ${name} has a place on the axis. To rank them, choose another axis under Customise.`;
 }
 
@@ -137,24 +137,18 @@ function figureEntry(metric: Metric, { value, low, high, step }: Measure): HTMLE
 /**
  * To which series the ratios of the rows are. The sentence above the chart holds the leader against
  * the runner-up or the chosen baseline: where neither is the baseline, its interval is of another
- * family.
+ * family, which may be wider or narrower.
  */
 function ratioBase({ rows }: RankingView): HTMLElement[] {
   const base = rows.find((row) => row.baseline);
   if (!base || rows.length < 2) return [];
   const family = rows.some((row) => row.ratioRange)
-    ? " Its interval is wider, because it holds for all pairs of series at once."
+    ? " Its interval holds for all pairs of series at once."
     : "";
   const other = rows.indexOf(base) > 1 ? `. The headline compares two other series.${family}` : "";
   return [
     h("p", { class: "hint rank-base" }, "× = ratio to ", nameElement(base.label, LONGEST), other),
   ];
-}
-
-/** By series, why it does not keep the limit: "p99 71 ms > 50 ms". */
-function limitReasons({ ranking }: Figures): ReadonlyMap<string, string> {
-  const rows = ranking?.rows ?? [];
-  return new Map(rows.flatMap((row) => (row.over_limit ? [[row.series, row.over_limit]] : [])));
 }
 
 /** The tiers that several neighbours share, as 3–4: they cannot be told apart. */
@@ -250,43 +244,6 @@ function rank(
     ...inside,
   );
   return h("li", {}, control);
-}
-
-/** As many rows with one remark have it once, above all of them. */
-const LEAST_SHARED = 3;
-
-/** The remark of most rows, where each row but the baseline's has one; else empty. */
-function sharedRemark({ rows }: RankingView, remarks: readonly string[]): string {
-  const others = remarks.filter((_, i) => !rows[i]?.baseline);
-  const count = (text: string): number => others.filter((each) => each === text).length;
-  const most = others.reduce((best, each) => (count(each) > count(best) ? each : best), "");
-  // Without a remark a row is decided: it must not look like those that share one.
-  const isClear = others.length < rows.length && !others.includes("");
-  return isClear && count(most) >= LEAST_SHARED ? most : "";
-}
-
-/** What is said once: of all rows but the baseline's, or of those that say nothing else. */
-function sharedLine(shared: string, { rows }: RankingView, remarks: readonly string[]): string {
-  const isOfAll = remarks.every((each, i) => rows[i]?.baseline || each === shared);
-  return `All other series${isOfAll ? "" : " without a remark"}: ${shared}.`;
-}
-
-/** A difference can fail twice: within noise, or too small to matter. A row says which. */
-function remark(row: RankingRow): string {
-  const lead = remarkLead(row);
-  // Better or worse, beyond noise and threshold: the ratio alone says enough.
-  const isDecided = row.verdict === "improved" || row.verdict === "regressed";
-  if (!lead && (isDecided || row.baseline)) return "";
-  return [lead, row.why].filter(Boolean).join(": ");
-}
-
-function remarkLead(row: RankingRow): string {
-  // Without an interval the reason says all of it, as that of an uncertain size does.
-  if (row.verdict === "inconclusive") return row.ratioRange ? "too noisy to call" : "";
-  if (row.verdict !== "unchanged") return "";
-  return row.significant === true && row.relevant === false
-    ? "beyond noise, too small to matter"
-    : "no relevant difference";
 }
 
 const percent = (share: number): string => `${(share * 100).toFixed(2)}%`;

@@ -74,6 +74,14 @@ describe("text", () => {
     expect(format.single("count", 1_234_567)).toBe("1,234,567");
   });
 
+  it("gives ends that three digits do not tell apart more of them", () => {
+    const unit = format.unitFor("time", [19_900]);
+    expect(format.interval(19_930, 19_940, unit)).toBe("[19.93, 19.94]");
+    expect(format.timesRange(1.0981, 1.1027)).toBe("[1.098, 1.103]");
+    expect(format.timesRange(1.1002, 1.1006)).toBe("[1.100, 1.101]");
+    expect(format.interval(5, 5, unit)).toBe("");
+  });
+
   it("prints ratios with their interval beside them", () => {
     expect(format.times(1.624, 1.55, 1.7)).toBe("1.62×");
     // No bound is rounded to nothing, nor onto the 1× that it leaves out.

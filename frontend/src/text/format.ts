@@ -155,18 +155,26 @@ export function exact(kind: Kind, value: Maybe): string {
   return `${groupDigits(String(value))}${names[kind]}`;
 }
 
-/** Both ends carry the decimals of the larger, "[0.95, 1.05]", unless one would be rounded to 0. */
+/**
+ * Both ends carry the decimals of the larger, "[0.95, 1.05]", unless one would be rounded to 0. Ends
+ * that three digits do not tell apart have more.
+ */
 export function interval(low: Maybe, high: Maybe, unit: Unit): string {
   if (!Number.isFinite(low) || !Number.isFinite(high)) return "";
   if (low === high) return ""; // the trials do not differ, so there is no range to show
   const ends = [Number(low) / unit.factor, Number(high) / unit.factor];
   const size = Math.max(...ends.map(Math.abs));
-  const decimals = decimalsFor(size);
-  const text = (end: number): string => {
-    const shown = withDecimals(end, decimals);
+  const text = (end: number, more: number): string => {
+    const shown = withDecimals(end, decimalsFor(size) + more);
     return end !== 0 && Number(shown) === 0 ? digits(end, 1) : shown;
   };
-  return `[${ends.map(text).join(", ")}]`;
+  return `[${toldApart((more) => ends.map((end) => text(end, more))).join(", ")}]`;
+}
+
+/** The texts of `write` with as few more digits as tell them apart; at most three more. */
+function toldApart(write: (more: number) => readonly string[]): readonly string[] {
+  const tries = [0, 1, 2, 3].map(write);
+  return tries.find((texts) => new Set(texts).size > 1) ?? tries[0] ?? [];
 }
 
 /** "1.62×", no finer than its interval; print `timesRange(low, high)` beside it. */
@@ -181,7 +189,9 @@ export function times(value: Maybe, low?: Maybe, high?: Maybe): string {
 export function timesRange(low: Maybe, high: Maybe): string {
   if (typeof low !== "number" || typeof high !== "number" || low === high) return "";
   const half = halfWidth(low, high);
-  return `[${[low, high].map((end) => bound(end, half)).join(", ")}]`;
+  const write = (more: number): readonly string[] =>
+    [low, high].map((end) => (more ? digits(end, 3 + more) : bound(end, half)));
+  return `[${toldApart(write).join(", ")}]`;
 }
 
 function bound(value: number, half: Maybe): string {

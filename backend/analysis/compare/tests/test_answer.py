@@ -88,7 +88,8 @@ def test_a_server_is_taken_only_if_it_is_ahead_of_every_other(lab):
     assert told["sentence"].startswith("b 23.0 serves 0.950×")
     assert told["trust"]["level"] == "care"
     (reason,) = told["trust"]["reasons"]
-    assert reason["text"] == "The noise is larger than the difference between a 23.0 and c 23.0."
+    text = "The noise is larger than the difference between a 23.0 and c 23.0: a difference of "
+    assert reason["text"].startswith(text)
 
 
 def test_a_noisy_last_server_hides_no_winner_and_is_said_aside(lab):
@@ -139,7 +140,8 @@ def test_a_noisy_last_server_that_may_be_the_best_leaves_it_open(lab):
     assert "Take" not in told["sentence"]
     assert "aside" not in told
     texts = [reason["text"] for reason in told["trust"]["reasons"]]
-    assert "The noise is larger than the difference between a 23.0 and c 23.0." in texts
+    text = "The noise is larger than the difference between a 23.0 and c 23.0: "
+    assert any(each.startswith(text) for each in texts)
 
 
 def test_a_server_without_the_figure_is_said_aside(lab):
@@ -234,14 +236,15 @@ def test_hosts_are_compared_but_not_taken(lab):
 
 def test_a_difference_within_noise_is_too_noisy_and_says_what_would_decide(lab):
     make_run(
-        lab, *cells("a", {64: 1000}, spread=9), *cells("b", {64: 1010}, spread=9, checks=["spread"])
+        lab, *cells("a", {64: 1000}, spread=4), *cells("b", {64: 1010}, spread=4, checks=["spread"])
     )
     told = answer(lab)
     assert told["sentence"] == "Too noisy to rank b 23.0 and a 23.0 at 64 connections"
     assert told["margin"].startswith("1.01× [0.9")
     assert told["trust"]["level"] == "noisy"
     noise, spread = told["trust"]["reasons"]
-    assert noise["text"] == "The noise is larger than the difference between b 23.0 and a 23.0."
+    text = "The noise is larger than the difference between b 23.0 and a 23.0: a difference of "
+    assert noise["text"].startswith(text)
     assert "to each series (enough 2 times in 3)" in noise["remedy"]
     assert noise["check"] is None
     assert spread["check"] == "spread"
@@ -294,7 +297,7 @@ def test_one_panel_of_several_that_is_too_noisy_asks_for_care(lab):
 
 
 def test_a_trend_is_not_judged_by_the_ranking_of_its_last_version(lab):
-    for version in ("1.0", "1.1"):
+    for version in ("1.0", "1.1", "1.2"):
         make_run(lab, *cells("a", {64: 1000}, spread=9, version=version))
     assert answer(lab, "x=version&view=trend&series=server")["trust"]["level"] != "noisy"
 

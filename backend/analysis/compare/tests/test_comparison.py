@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from backend.analysis.compare.comparison import compare, source_run
-from backend.analysis.compare.headline import ratio_text
+from backend.analysis.compare.ratio_texts import ratio_text
 from backend.analysis.compare.tests.ranked_series import FAST, ask
 from backend.analysis.loading.selection import NotVisible
 from backend.analysis.loading.validation import UnknownValue

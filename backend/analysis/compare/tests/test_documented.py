@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from backend.analysis.compare.headline import ratio_text
+from backend.analysis.compare.headline import open_text
+from backend.analysis.compare.ratio_texts import ratio_text
 from backend.analysis.compare.ratios import Yardstick
 from backend.noise.estimate import noise_floor
 from backend.stats.replicates import Observation, Sample, estimate
@@ -147,7 +148,7 @@ def test_a_verdict_that_needs_a_steady_baseline():
 
 def test_the_advice_of_an_inconclusive_verdict():
     found = ratio(sample(STEADY), sample((1005.0, 1020.0, 985.0)))
-    assert is_documented(f"{ratio_text(found)}, inconclusive; {found.advice}.")
+    assert is_documented(f"{ratio_text(found)}, inconclusive; {open_text(found)}.")
     two = ratio(sample(STEADY), sample((1610.0, 1630.0)))
     assert is_documented(f"Two trials against three: {ratio_text(two)} without an interval")
 

@@ -75,7 +75,7 @@ def test_the_finding_tells_how_far_the_farthest_are():
     assert text.startswith(
         "Throughput over 2 workloads, in this run, relative to caddy: envoy 3.00× ["
     )
-    assert "; nginx 1.06× [" in text
+    assert "; nginx 1.061× [" in text
     # Without a mean of every row there is nothing to say over all of them.
     assert table(*FULL, entry("h2o", "hello")).headline("Throughput") is None
 

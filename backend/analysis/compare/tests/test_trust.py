@@ -124,7 +124,9 @@ def test_the_agent_is_not_advised_where_the_agent_could_not_read_a_host(lab):
 
 
 def test_a_trend_of_too_few_versions(lab):
-    make_run(lab, *(CellSpec("a", rates=NEAR, version=version) for version in ("1.0", "1.1")))
+    make_run(
+        lab, *(CellSpec("a", rates=NEAR, version=version) for version in ("1.0", "1.1", "1.2"))
+    )
     text = "There are too few versions to find lasting changes."
     assert first_reason(lab, "x=version&view=trend&series=server") == text
 

@@ -72,7 +72,7 @@ def test_a_lead_of_uncertain_size_asks_for_no_trials(lab):
 
 
 def test_another_pair_that_needs_trials_takes_nothing_from_the_advice(lab):
-    noisy = (1.0, 1.03, 0.97)
+    noisy = (1.0, 1.01, 0.99)
     for workload in (HELLO, JSON):
         cells = [server(name, 1000, noisy, workload=workload) for name in ("beta", "gamma")]
         make_run(lab, *([two_modes(), server("beta")] if workload is HELLO else cells))
@@ -100,7 +100,7 @@ def test_a_saturation_point_asks_for_no_trials(lab):
 def test_two_runs_side_by_side_ask_for_no_trials(lab):
     sides = [make_run(lab, cell) for cell in (two_modes(), server("alpha", 930))]
     pair = compare_pair(*(run.pk for run in sides), workspace_ids=[lab.pk], viewer="viewer")
-    assert pair.finding.endswith(f": {PART_THE_MODES}")
+    assert pair.finding.endswith(f"; {PART_THE_MODES}")
     assert not ASKS_FOR_TRIALS.search(msgspec.json.encode(pair).decode())
 
 

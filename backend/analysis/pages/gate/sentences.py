@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from backend.analysis.compare.headline import ratio_text
+from backend.analysis.compare.ratio_texts import ratio_text
 from backend.analysis.judge.cases import CaseVerdict, Judged, TrialCounts
 from backend.analysis.query.field import Value, text_of
 from backend.analysis.query.units import at_place, figure_text
 from backend.noise.sentences import share_text
-from backend.stats.sample_size import MOST_UNITS, Advice
+from backend.stats.sample_size import MOST_ADVISED, Advice
 from backend.stats.thresholds import LEAST_TRIALS, percent
 
 GRAVITY: tuple[CaseVerdict, ...] = (
@@ -126,10 +126,10 @@ def _measure_text(counts: Sequence[TrialCounts], *, is_history: bool) -> str:
 
 def advice_text(advice: Advice) -> str:
     """What to measure; a sentence without its full stop."""
-    if advice.more is None:
+    if not advice.is_practical:
         return (
-            f"Not even {MOST_UNITS} more {advice.unit}s would give a verdict: reduce the noise of "
-            "the host"
+            f"{MOST_ADVISED} more {advice.unit}s would not be enough for a verdict: reduce the "
+            "noise of the host"
         )
     plural = "" if advice.more == 1 else "s"
     return (
@@ -194,6 +194,6 @@ def _settle_noisy(rows: Sequence[Judged]) -> str:
     advices = [row.advice for row in rows if row.verdict == "too_noisy" and row.advice is not None]
     if not advices:
         return ""
-    hopeless = [advice for advice in advices if advice.more is None]
+    hopeless = [advice for advice in advices if not advice.is_practical]
     most = max(advices, key=lambda advice: advice.more or 0)
     return f"{advice_text(hopeless[0] if hopeless else most)}."

@@ -4,10 +4,12 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
+from backend.analysis.compare.advice import found_text
 from backend.analysis.compare.comparability import Comparability
 from backend.analysis.compare.decision import Decision, doubt_of, with_one_advice
 from backend.analysis.compare.design import design_doubts
-from backend.analysis.compare.headline import ahead_text, ratio_text, why_open
+from backend.analysis.compare.headline import ahead_text, open_text
+from backend.analysis.compare.ratio_texts import ratio_text
 from backend.analysis.pages.pair.judging import JudgedPair
 from backend.analysis.query.field import Value, text_of
 from backend.analysis.query.units import at_place
@@ -106,7 +108,7 @@ def _compared(ratio: Ratio, names: tuple[str, str], at: str, relevant: float) ->
         lack = f"; {ratio.lack}" if ratio.lack else ""
         return f"{clear}, but the difference may be below the threshold of {limit}{lack}"
     lack = "too few trials" if ratio.low is None else "too noisy"
-    why = ratio.advice or why_open(ratio)
+    why = open_text(ratio)
     return f"{lack} to say whether {b} differs from {a} {at} ({text}){f': {why}' if why else ''}"
 
 
@@ -125,6 +127,7 @@ def _places_text(places: Sequence[Value], axis: str) -> str:
 def _counted(pairs: Sequence[JudgedPair], names: tuple[str, str]) -> str:
     """`run B against run A: of 4 series, 1 slower (node 0.87× [0.81, 0.93]); 3 level`."""
     by_verdict: dict[str, list[str]] = defaultdict(list)
+    finds_from: list[float] = []
     for pair in pairs:
         place = pair.highest_shared
         if place is None:
@@ -133,12 +136,18 @@ def _counted(pairs: Sequence[JudgedPair], names: tuple[str, str]) -> str:
         ratio = pair.ratios[place, METRIC]
         word = _WITHOUT_INTERVAL if ratio.low is None else _COUNTED[ratio.verdict]
         by_verdict[word].append(f"{pair.label} {ratio_text(ratio)}")
+        finds_from += [] if ratio.finds_from is None else [ratio.finds_from]
     outcomes = [*_COUNTED.values(), _WITHOUT_INTERVAL, "without a shared load point"]
     counts = [_count(outcome, by_verdict[outcome]) for outcome in outcomes if by_verdict[outcome]]
     return (
         f"{names[1]} against {names[0]}, each at its highest shared load: of {len(pairs)} series, "
-        f"{'; '.join(counts)}"
+        f"{'; '.join(counts)}{_found(finds_from)}"
     )
+
+
+def _found(finds_from: Sequence[float]) -> str:
+    """Which difference would have been found in every series that is too noisy to call."""
+    return f". In each of the noisy series, {found_text(max(finds_from))}" if finds_from else ""
 
 
 def _count(word: str, labels: Sequence[str]) -> str:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from backend.analysis import figures
 from backend.analysis.compare.gathering import Gathered
-from backend.analysis.compare.headline import ratio_text
 from backend.analysis.compare.panels import Judgement
+from backend.analysis.compare.ratio_texts import ratio_text
 from backend.analysis.compare.ratios import Yardstick, floor_of
 from backend.analysis.grouping.measures import Measure
 from backend.analysis.grouping.points import Point, place_of

@@ -126,6 +126,22 @@ def test_noise_asks_for_more_trials_and_is_no_solid_answer(workspace):
     assert trust.reasons[0].remedy
 
 
+def test_noise_says_which_difference_it_would_not_have_hidden(workspace):
+    noisy = ((1000.0, 1015.0, 985.0), (1010.0, 1020.0, 1000.0))
+    runs = [make_run(workspace, CellSpec(rates=each)) for each in noisy]
+    (series,) = pair_of(*runs).pairs
+    ratio = next(row.ratio for row in series.rows if row.metric == "throughput")
+    share = f"{ratio.finds_from * 100:.2g} %"
+    assert f"a difference of {share} or more would have been found" in pair_of(*runs).finding
+    runs = [
+        make_run(workspace, *(CellSpec(name, rates=each) for name in ("one", "two")))
+        for each in noisy
+    ]
+    told = pair_of(*runs).finding
+    assert "of 2 series, 2 too noisy to call. In each of the noisy series, a difference of " in told
+    assert told.endswith(" or more would have been found")
+
+
 def test_a_clear_difference_is_solid_and_an_unlike_tool_is_not_comparable(workspace):
     runs = [
         make_run(workspace, CellSpec(rates=rates(rate), tool=tool))

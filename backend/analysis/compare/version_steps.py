@@ -1,0 +1,99 @@
+"""Changes between the versions of one server that a ranking has as its series.
+
+A ranking tells of its first two series. Of twelve versions these are often equal, while the newest
+five are slower.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from backend.analysis.compare.headline import Headline, place_text
+from backend.analysis.compare.ranking import Ranking
+from backend.analysis.compare.trend import (
+    Track,
+    drift_text,
+    largest_change,
+    list_changes,
+    trend_headline,
+)
+from backend.analysis.grouping.measures import trial_values
+from backend.analysis.grouping.sweep import Sweep
+from backend.analysis.query.field import natural
+from backend.analysis.query.metrics import METRICS
+from backend.stats import Ratio
+
+
+@dataclass(frozen=True, slots=True)
+class VersionSteps:
+    """`text`: the largest change, and how many more there are. `short`: who changed, and with which
+    version. `ratio`: of that change. `check`: what rules out a drift, where runs differ in time."""
+
+    text: str
+    short: str
+    ratio: Ratio
+    check: str | None = None
+
+    def beside(self, headline: Headline, *, is_tie: bool) -> Headline:
+        """The headline of the ranking with the change: before a tie, else after it."""
+        told = Headline(self.text, headline.text) if is_tie else headline.followed(self.text)
+        return told if self.check is None else told.followed(self.check)
+
+
+def find_version_steps(
+    sweeps: Sequence[Sweep], ranking: Ranking, *, axis: str, relevant: float
+) -> VersionSteps | None:
+    """The changes over the versions at the ranked place; None without one, or if the series are
+    not versions of one server alone."""
+    metric = METRICS[ranking.metric]
+    if metric.group == "errors" or not _are_versions(sweeps):
+        return None
+    track = _track_of(sweeps, ranking)
+    changes = list_changes([track], metric=metric, axis="version", relevant=relevant)
+    if not changes:
+        return None
+    told = trend_headline(
+        changes, [track], metric=metric, axis="version", relevant=relevant, is_one_run=True
+    )
+    place, largest = place_text(ranking, axis), largest_change(changes)
+    runs = {cell.run.id for row in ranking.rows for cell in row.entrant.point.cells}
+    return VersionSteps(
+        text=f"{place[:1].upper()}{place[1:]}, {told}",
+        short=largest.text.partition(":")[0],
+        ratio=Ratio(
+            value=largest.ratio,
+            low=largest.low,
+            high=largest.high,
+            verdict=largest.verdict or "inconclusive",
+            why="",
+            significant=True,
+            relevant=True,
+        ),
+        check=None if len(runs) == 1 else drift_text("version"),
+    )
+
+
+def _track_of(sweeps: Sequence[Sweep], ranking: Ranking) -> Track:
+    """The server at the ranked place, over its versions in their order."""
+    versions = {sweep.group.id: sweep.group.first.series.server.version or "" for sweep in sweeps}
+    rows = sorted(ranking.rows, key=lambda row: natural(versions[row.entrant.series]))
+    values = [
+        (versions[row.entrant.series], () if row.unranked else tuple(trial_values(row.measure)))
+        for row in rows
+    ]
+    return Track("", sweeps[0].group.first.series.server.name, values)
+
+
+def _are_versions(sweeps: Sequence[Sweep]) -> bool:
+    """Whether the series are different known versions of one server, and nothing else differs
+    between the servers."""
+    servers = [sweep.group.first.series.server for sweep in sweeps]
+    versions = [server.version for server in servers]
+    others = {
+        (
+            server.name,
+            server.settings,
+            tuple(text for name, text in server.texts.items() if name != "version"),
+        )
+        for server in servers
+    }
+    return len(others) == 1 and None not in versions and len(set(versions)) == len(versions)
