@@ -21,7 +21,8 @@ from backend.stats.contrast import (
     Quantile,
     RunVariation,
     Sides,
-    next_run,
+    are_apart,
+    new_runs,
     only_runs,
     run_exposure,
     run_variation,
@@ -60,7 +61,8 @@ class Precision(Struct, frozen=True, gc=False):
     """The parts of the half width of an interval: max(`quantile` × `error`, floor) + rounding.
 
     All on the log scale, but the degrees of `freedom`. `units`: how many trials, or runs where
-    `of_runs`, the side with fewer has.
+    `of_runs`, the side with fewer has. `steady`: the part of the squared error that more runs of
+    the second side leave as it is, where only these are to come; `units` are then those of it.
     """
 
     error: float
@@ -70,6 +72,7 @@ class Precision(Struct, frozen=True, gc=False):
     rounding: float
     units: int
     of_runs: bool
+    steady: float | None = None
 
     @property
     def half_width(self) -> float:
@@ -224,8 +227,8 @@ class Page:
         first, second, noises = sides.first, sides.second, sides.noises
         if noises is None or first.n < LEAST_TRIALS or second.n < LEAST_TRIALS:
             return None
-        if self.floor.is_one_history and first.of_runs and not second.of_runs:
-            return next_run(first, second, noises)
+        if self.floor.is_one_history and are_apart(first, second):
+            return new_runs(first, second, noises)
         parts: Sequence[Noise] = noises
         variance = noises[0].variance + noises[1].variance
         between = None
@@ -253,14 +256,16 @@ class Page:
             return _undecided(sides)
         freedom = contrast.freedom
         of_runs = first.of_runs or second.of_runs or contrast.between is not None
+        counts = [len(side.runs) if of_runs else side.n for side in (first, second)]
         precision = Precision(
             error=contrast.error,
             freedom=freedom,
             quantile=quantile(freedom),
             floor=self.floor.half_width or 0.0,
             rounding=contrast.rounding,
-            units=min([len(side.runs) if of_runs else side.n for side in (first, second)]),
+            units=min(counts) if contrast.steady is None else counts[1],
             of_runs=of_runs,
+            steady=contrast.steady,
         )
         half_width = precision.half_width
         low, high = contrast.value - half_width, contrast.value + half_width

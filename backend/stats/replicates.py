@@ -125,6 +125,11 @@ class Units(Struct, frozen=True, gc=False):
         return self.squares / self.freedom
 
     @property
+    def squares_of_runs(self) -> float:
+        """The sum of the squared distances of the runs' means from the centre."""
+        return sum([(_mean(trials) - self.centre) ** 2 for trials in self.trials.values()])
+
+    @property
     def scope(self) -> Scope:
         if self.of_runs:
             return "runs"

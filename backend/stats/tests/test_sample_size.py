@@ -79,3 +79,25 @@ def test_advice_leads_to_a_right_verdict_as_often_as_it_says():
         wrong += verdict in ("regressed", "unchanged")
     assert decided >= 0.6 * followed
     assert wrong <= 0.05 * followed
+
+
+def of_runs(levels):
+    return Sample(tuple(Observation(level, run) for run, level in levels.items() for _ in range(3)))
+
+
+def build_beside(history_runs):
+    """A build without a change beside runs that differ by 2 %."""
+    history = of_runs({run: 0.02 * (-1) ** run for run in range(history_runs)})
+    (row,) = against_baseline(history, [of_runs({"new": 0.0})], floor=Floor(is_one_history=True))
+    return trials_needed(row, relevant=0.03)
+
+
+def test_only_runs_of_a_build_are_to_come():
+    few, many = build_beside(20), build_beside(60)
+    assert few.of_runs
+    assert many.of_runs
+    assert many.more < few.more
+
+
+def test_no_number_of_runs_makes_up_for_a_history_that_is_too_short():
+    assert build_beside(3).more is None

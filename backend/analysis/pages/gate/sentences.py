@@ -128,8 +128,10 @@ def advice_text(advice: Advice) -> str:
     """What to measure; a sentence without its full stop."""
     unit = "run" if advice.of_runs else "trial"
     if advice.more is None:
+        remedy = "measure more runs of the baseline, or " if advice.of_runs else ""
         return (
-            f"Not even {MOST_UNITS} more {unit}s would give a verdict: reduce the noise of the host"
+            f"Not even {MOST_UNITS} more {unit}s of the candidate would give a verdict: {remedy}"
+            "reduce the noise of the host"
         )
     plural = "" if advice.more == 1 else "s"
     return (
