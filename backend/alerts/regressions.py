@@ -20,7 +20,7 @@ from backend.analysis.compare.gathering import Gathered
 from backend.analysis.compare.headline import ratio_text
 from backend.analysis.grouping.points import Point
 from backend.analysis.grouping.sweep import Sweep
-from backend.analysis.judge.cases import Case, Judged, judge_cases
+from backend.analysis.judge.cases import Asking, Case, Judged, judge_cases
 from backend.analysis.judge.comparable import comparable_sample
 from backend.analysis.judge.history import History, Level, load_history
 from backend.analysis.judge.requirements import Requirement, accepted_change
@@ -201,9 +201,9 @@ def _judge(points: Sequence[_Point]) -> Iterator[_JudgedPoint]:
     those of the newest run."""
     relevant = points[0].series.candidate.demands.relevant
     of_hosts = {noise.host_id: noise for each in points for noise in each.history.gathered.noises}
-    noises, count = list(of_hosts.values()), len(points)
-    suspected, _ = judge_cases([each.suspected for each in points], noises, relevant, count)
-    newest, _ = judge_cases([each.newest for each in points], noises, relevant, count)
+    noises, asking = list(of_hosts.values()), Asking(len(points))
+    suspected, _ = judge_cases([each.suspected for each in points], noises, relevant, asking)
+    newest, _ = judge_cases([each.newest for each in points], noises, relevant, asking)
     by_case = {id(each.case): each for each in (*suspected, *newest)}
     for each in points:
         yield _JudgedPoint(each, by_case[id(each.suspected)], by_case[id(each.newest)])

@@ -31,6 +31,7 @@ from backend.stats.contrast import (
 from backend.stats.noise import Noise, PageNoise, measure_noise
 from backend.stats.ratio import IF_BASELINE_IS_STEADY, Better, Verdict, inverse_verdict
 from backend.stats.replicates import CONFIDENCE, Centre, Sample, Scope, centre_of
+from backend.stats.sequential import intervals_shared
 from backend.stats.simultaneous import quantile_against_baseline, quantile_of_all_pairs
 from backend.stats.thresholds import LEAST_TRIALS, RELEVANT_SHARE, missing_text
 
@@ -150,7 +151,7 @@ class Page:
         self.floor = floor or Floor()
 
     def against(
-        self, base: int, others: Sequence[int], rule: Rule = USUAL, *, families: int = 1
+        self, base: int, others: Sequence[int], rule: Rule = USUAL, *, families: float = 1
     ) -> list[Comparison]:
         """Each of `others` ÷ `base` (indices): all intervals hold at once in 95 % of pages.
 
@@ -162,7 +163,7 @@ class Page:
         return rows
 
     def each_against(
-        self, base: int, others: Sequence[int], rule: Rule, *, families: int = 1
+        self, base: int, others: Sequence[int], rule: Rule, *, families: float = 1
     ) -> Iterator[Comparison]:
         """As `against`, each computed when it is asked for: the first may be enough.
 
@@ -175,7 +176,7 @@ class Page:
             yield self._judge(sides, contrast, quantile, rule)
 
     def _unless_base_is_noisier(
-        self, base: int, others: Sequence[int], rows: Sequence[Comparison], families: int
+        self, base: int, others: Sequence[int], rows: Sequence[Comparison], families: float
     ) -> list[Comparison]:
         """The rows, with no verdict that needs the base to be as steady as the others.
 
@@ -331,15 +332,23 @@ def against_baseline(
 
 
 def matched_pairs(
-    pairs: Sequence[tuple[Sample, Sample]], rule: Rule, *, floor: Floor | None, families: int
+    pairs: Sequence[tuple[Sample, Sample]],
+    rule: Rule,
+    *,
+    floor: Floor | None,
+    families: float,
+    most_runs: int = 1,
 ) -> list[Comparison]:
     """The second ÷ the first of each pair; the noise of each is judged beside that of the others.
 
-    `families`: how many pairs the whole page shows.
+    `families`: how many pairs the whole page shows. `most_runs`: how many runs the second may get
+    at the most, with a page after each.
     """
     page = Page([sample for pair in pairs for sample in pair], floor)
-    starts = range(0, 2 * len(pairs), 2)
-    return [page.against(at, [at + 1], rule, families=families)[0] for at in starts]
+    shared = [families * intervals_shared(len(each.units.runs), most_runs) for _, each in pairs]
+    return [
+        page.against(2 * at, [2 * at + 1], rule, families=each)[0] for at, each in enumerate(shared)
+    ]
 
 
 def rank_sets(
@@ -364,7 +373,7 @@ def rank_sets(
     return [(ahead[index] + 1, last - behind[index]) for index in range(pairs.count)]
 
 
-def _quantile_against(contrasts: Sequence[Contrast | None], families: int) -> Quantile:
+def _quantile_against(contrasts: Sequence[Contrast | None], families: float) -> Quantile:
     """Dunnett's quantile of a family with one baseline."""
     count, confidence = len(contrasts), _confidence(families)
     correlation = _correlation([each for each in contrasts if each is not None])
@@ -375,7 +384,7 @@ def _quantile_against(contrasts: Sequence[Contrast | None], families: int) -> Qu
     return quantile
 
 
-def _confidence(families: int) -> float:
+def _confidence(families: float) -> float:
     return float(CONFIDENCE ** (1 / families))
 
 

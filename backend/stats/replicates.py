@@ -141,12 +141,12 @@ def estimate(sample: Sample) -> Centre:
     return centre_of(sample.units)
 
 
-def centre_of(units: Units) -> Centre:
+def centre_of(units: Units, confidence: float = CONFIDENCE) -> Centre:
     """The centre of a sample that is already split into units."""
     low = high = variance = None
     if units.n >= LEAST_TRIALS and units.freedom:
         variance = units.variance * units.weight
-        half = t_quantile((1 + CONFIDENCE) / 2, units.freedom) * sqrt(variance)
+        half = t_quantile((1 + confidence) / 2, units.freedom) * sqrt(variance)
         half += units.rounding
         low, high = units.centre - half, units.centre + half
     return Centre(
