@@ -24,6 +24,7 @@ from backend.alerts.models import (
 from backend.alerts.rules import lock_rule
 from backend.errors import Conflict, InvalidInput
 from backend.runs.models import Run
+from backend.runs.tables.happening import happened_at
 from backend.transactions import whole
 
 # A sighting without a run (a silent agent) is confirmed by a later look.
@@ -36,13 +37,15 @@ class Sighting:
     """One subject of a rule.
 
     `is_bad`: None if the figures do not tell, which neither raises nor ends an alert. `is_sure`:
-    whether a second bad one confirms it. `text`: a sentence about a bad one. `places`: the load
-    points of a bad one; empty if it has none. `before`: the newest run of its baseline.
+    whether a second bad one confirms it. `begins_again`: whether bad ones before it had another
+    reason. `text`: a sentence about a bad one. `places`: the load
+    points of a bad one; empty if it has none. `before`: the newest good run before a bad one.
     """
 
     subject: str
     is_bad: bool | None
     is_sure: bool = True
+    begins_again: bool = False
     text: str = ""
     data: dict[str, Any] = field(default_factory=dict)
     places: frozenset[str] = frozenset()
@@ -89,15 +92,23 @@ def _see(
     if alert.state != AlertState.UNCONFIRMED:
         _renew(alert, sighting, run)
         return None
-    if not _is_of_same_place(alert, sighting):
-        # Another load point than before: the suspicion begins again.
+    if sighting.begins_again or not _is_of_same_place(alert, sighting):
         alert.delete()
         _open(rule, sighting, run)
         return None
     if run is None and timezone.now() - alert.seen_at < CONFIRMED_AFTER:
         return None
     _renew(alert, sighting, run)
-    return _set_state(alert, AlertState.NEW) if sighting.is_sure else None
+    return _confirm(alert, sighting.before) if sighting.is_sure else None
+
+
+def _confirm(alert: Alert, before: Run | None) -> AlertChange:
+    """Several bad runs show the bad level better than the first did, and so the last good run."""
+    first = alert.first_run
+    if before is not None and first is not None and happened_at(before) < happened_at(first):
+        alert.before_run = before
+        alert.save(update_fields=["before_run"])
+    return _set_state(alert, AlertState.NEW)
 
 
 def _renew(alert: Alert, sighting: Sighting, run: Run | None) -> None:

@@ -3,13 +3,14 @@
 State, baseline, last good and first bad run belong to one series and metric, and never to the rule:
 servers under one rule do not hide each other. The baseline of a series is its newest runs before
 this one, of the same server, configuration, workload, hosts and load tool; the version may differ,
-because a build changes it. All intervals of one run hold together at 95 %.
+because a build changes it.
 """
 
 import hashlib
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import log
+from math import log, sqrt
+from statistics import fmean
 
 from msgspec import structs
 
@@ -20,7 +21,7 @@ from backend.analysis.compare.gathering import Gathered
 from backend.analysis.compare.ratio_texts import ratio_text
 from backend.analysis.grouping.points import Point
 from backend.analysis.grouping.sweep import Sweep
-from backend.analysis.judge.cases import Case, Judged, judge_cases
+from backend.analysis.judge.cases import Asking, Case, Judged, judge_cases
 from backend.analysis.judge.comparable import comparable_sample
 from backend.analysis.judge.history import History, Level, load_history
 from backend.analysis.judge.requirements import Requirement, accepted_change
@@ -53,11 +54,19 @@ class _Point:
     suspected: Case
     newest: Case
 
-    @property
-    def last_good(self) -> Run | None:
-        """The newest run of the baseline."""
-        earlier = self.series.earlier
-        return next((run for run in earlier if self.state.is_baseline(run)), None)
+    def last_good(self, ratio: float) -> Run | None:
+        """The newest run of the baseline that is nearer to its level than to the bad one.
+
+        The first bad run may look good enough by chance. `ratio`: of the bad level to the baseline.
+        """
+        level = self.newest.level
+        assert level is not None
+        units, halfway = level.sample.units, log(ratio) / 2
+        for run in filter(self.state.is_baseline, self.series.earlier):
+            values = [trial.value for trial in units.trials.get(run.pk.int, ())]
+            if not values or (fmean(values) - units.centre) / halfway < 1:
+                return run
+        return None
 
 
 def judge_regressions(
@@ -170,11 +179,22 @@ class _JudgedPoint:
         return None if x is None else text_of(x)
 
     @property
+    def begins_again(self) -> bool:
+        """Whether the newest run is worse beyond noise, and together with the suspicious runs
+        before it is not: they were so by chance, and have another level."""
+        return _is_worse(self.newest) and not _is_worse(self.suspected)
+
+    @property
+    def bad(self) -> Judged:
+        """What is told of it: of the suspicious runs together, or of the newest, which begins."""
+        return self.newest if self.begins_again else self.suspected
+
+    @property
     def is_suspicious(self) -> bool:
-        """Whether the suspicious runs together are worse beyond noise, and the figure of the newest
-        run is worse by more than the relevant difference."""
+        """Whether the suspicious runs together, or the newest alone, are worse beyond noise, and
+        the figure of the newest run is worse by more than the relevant difference."""
         ratio = self.newest.ratio
-        if ratio is None or ratio.value is None or not _is_worse(self.suspected):
+        if ratio is None or ratio.value is None or not _is_worse(self.bad):
             return False
         return _change(self.newest, ratio.value) > self.newest.case.requirement.tolerance
 
@@ -197,13 +217,18 @@ class _JudgedPoint:
 
 
 def _judge(points: Sequence[_Point]) -> Iterator[_JudgedPoint]:
-    """All points with their verdicts. The intervals of all suspicious runs hold together, and so do
-    those of the newest run."""
+    """All points with their verdicts.
+
+    Nobody is told before two runs show the same, so each run need not be as sure as a build that
+    is judged once: its 5 % are shared among as many intervals as the root of the number of points.
+    Two independent runs are then both wrong about the same point in 5 % of 5 % of cases, however
+    many points there are (decision 0082 has what was measured).
+    """
     relevant = points[0].series.candidate.demands.relevant
     of_hosts = {noise.host_id: noise for each in points for noise in each.history.gathered.noises}
-    noises, count = list(of_hosts.values()), len(points)
-    suspected, _ = judge_cases([each.suspected for each in points], noises, relevant, count)
-    newest, _ = judge_cases([each.newest for each in points], noises, relevant, count)
+    noises, asking = list(of_hosts.values()), Asking(sqrt(len(points)))
+    suspected, _ = judge_cases([each.suspected for each in points], noises, relevant, asking)
+    newest, _ = judge_cases([each.newest for each in points], noises, relevant, asking)
     by_case = {id(each.case): each for each in (*suspected, *newest)}
     for each in points:
         yield _JudgedPoint(each, by_case[id(each.suspected)], by_case[id(each.newest)])
@@ -223,21 +248,24 @@ def _is_worse(judged: Judged) -> bool:
 
 
 def _sighting(subject: str, points: Sequence[_JudgedPoint]) -> Sighting:
-    before = points[0].point.last_good
     suspicious = [each for each in points if each.is_suspicious]
     if not suspicious:
         has_recovered = all(each.has_recovered for each in points)
-        return Sighting(subject, False if has_recovered else None, before=before)
+        return Sighting(subject, False if has_recovered else None)
     regressed = [each for each in suspicious if each.is_regressed]
-    worst = max(regressed or suspicious, key=lambda each: _size(each.suspected.ratio))
+    worst = max(regressed or suspicious, key=lambda each: _size(each.bad.ratio))
+    ratio = worst.bad.ratio
+    assert ratio is not None
+    assert ratio.value is not None
     return Sighting(
         subject,
         is_bad=True,
         is_sure=bool(regressed),
+        begins_again=all(each.begins_again for each in suspicious),
         text=_text(worst, len(suspicious) - 1),
         data=_data(worst),
         places=frozenset(filter(None, (each.place for each in suspicious))),
-        before=before,
+        before=worst.point.last_good(ratio.value),
     )
 
 
@@ -249,7 +277,7 @@ def _size(ratio: Ratio | None) -> float:
 
 def _text(judged: _JudgedPoint, more: int) -> str:
     """`nginx 1.4: latency p99 1.31× [1.2, 1.4] of the runs before, at 64 connections.`"""
-    case, ratio = judged.suspected.case, judged.suspected.ratio
+    case, ratio = judged.bad.case, judged.bad.ratio
     assert ratio is not None
     metric = case.requirement.metric
     name = metric.label[0].lower() + metric.label[1:]
@@ -263,7 +291,7 @@ def _text(judged: _JudgedPoint, more: int) -> str:
 
 
 def _data(judged: _JudgedPoint) -> dict[str, object]:
-    case, ratio = judged.suspected.case, judged.suspected.ratio
+    case, ratio = judged.bad.case, judged.bad.ratio
     assert ratio is not None
     first = case.sweep.group.first
     return {

@@ -20,7 +20,8 @@ from backend.stats.contrast import (
     Quantile,
     RunVariation,
     Sides,
-    next_run,
+    are_apart,
+    new_runs,
     only_runs,
     run_exposure,
     run_variation,
@@ -39,6 +40,7 @@ from backend.stats.replicates import (
     Units,
     centre_of,
 )
+from backend.stats.sequential import intervals_shared
 from backend.stats.simultaneous import quantile_against_baseline, quantile_of_all_pairs
 from backend.stats.thresholds import LEAST_TRIALS, RELEVANT_SHARE, missing_text
 
@@ -69,7 +71,8 @@ class Precision(Struct, frozen=True, gc=False):
     """The parts of the half width of an interval: max(`quantile` × `error`, floor) + rounding.
 
     All on the log scale, but the degrees of `freedom`. `units`: how many trials, starts or runs, as
-    `unit` says, the side with fewer has.
+    `unit` says, the side with fewer has. `steady`: the part of the squared error that more runs of
+    the second side leave as it is, where only these are to come; `units` are then those of it.
     """
 
     error: float
@@ -79,6 +82,7 @@ class Precision(Struct, frozen=True, gc=False):
     rounding: float
     units: int
     unit: Unit
+    steady: float | None = None
 
     @property
     def of_runs(self) -> bool:
@@ -175,7 +179,7 @@ class Page:
         self.floor = floor or Floor()
 
     def against(
-        self, base: int, others: Sequence[int], rule: Rule = USUAL, *, families: int = 1
+        self, base: int, others: Sequence[int], rule: Rule = USUAL, *, families: float = 1
     ) -> list[Comparison]:
         """Each of `others` ÷ `base` (indices): all intervals hold at once in 95 % of pages.
 
@@ -187,7 +191,7 @@ class Page:
         return rows
 
     def each_against(
-        self, base: int, others: Sequence[int], rule: Rule, *, families: int = 1
+        self, base: int, others: Sequence[int], rule: Rule, *, families: float = 1
     ) -> Iterator[Comparison]:
         """As `against`, each computed when it is asked for: the first may be enough.
 
@@ -200,7 +204,7 @@ class Page:
             yield self._judge(sides, contrast, quantile, rule)
 
     def _unless_base_is_noisier(
-        self, base: int, others: Sequence[int], rows: Sequence[Comparison], families: int
+        self, base: int, others: Sequence[int], rows: Sequence[Comparison], families: float
     ) -> list[Comparison]:
         """The rows, with no verdict that needs the base to be as steady as the others.
 
@@ -252,8 +256,8 @@ class Page:
         first, second, noises = sides.first, sides.second, sides.noises
         if noises is None or first.n < LEAST_TRIALS or second.n < LEAST_TRIALS:
             return None
-        if self.floor.is_one_history and first.of_runs and not second.of_runs:
-            return next_run(first, second, noises)
+        if self.floor.is_one_history and are_apart(first, second):
+            return new_runs(first, second, noises)
         parts: Sequence[Noise] = noises
         variance = noises[0].variance + noises[1].variance
         between = None
@@ -281,16 +285,16 @@ class Page:
             return _undecided(sides)
         freedom = contrast.freedom
         unit = _unit(first, second, between=contrast.between)
+        counts = [len(side.runs if unit == "run" else side.distances) for side in (first, second)]
         precision = Precision(
             error=contrast.error,
             freedom=freedom,
             quantile=quantile(freedom),
             floor=self.floor.half_width or 0.0,
             rounding=contrast.rounding,
-            units=min(
-                [len(side.runs if unit == "run" else side.distances) for side in (first, second)]
-            ),
+            units=min(counts) if contrast.steady is None else counts[1],
             unit=unit,
+            steady=contrast.steady,
         )
         half_width = precision.half_width
         low, high = contrast.value - half_width, contrast.value + half_width
@@ -364,18 +368,26 @@ def against_baseline(
 
 
 def matched_pairs(
-    pairs: Sequence[tuple[Sample, Sample]], rule: Rule, *, floor: Floor | None, families: int
+    pairs: Sequence[tuple[Sample, Sample]],
+    rule: Rule,
+    *,
+    floor: Floor | None,
+    families: float,
+    most_runs: int = 1,
 ) -> list[Comparison]:
     """The second ÷ the first of each pair; the noise of each is judged beside that of the others.
 
-    `families`: how many pairs the whole page shows.
+    `families`: how many pairs the whole page shows. `most_runs`: how many runs the second may get
+    at the most, with a page after each.
     """
     page = Page([sample for pair in pairs for sample in pair], floor)
-    starts = range(0, 2 * len(pairs), 2)
-    return [page.against(at, [at + 1], rule, families=families)[0] for at in starts]
+    shared = [families * intervals_shared(len(each.units.runs), most_runs) for _, each in pairs]
+    return [
+        page.against(2 * at, [2 * at + 1], rule, families=each)[0] for at, each in enumerate(shared)
+    ]
 
 
-def _quantile_against(contrasts: Sequence[Contrast | None], families: int) -> Quantile:
+def _quantile_against(contrasts: Sequence[Contrast | None], families: float) -> Quantile:
     """Dunnett's quantile of a family with one baseline."""
     count, confidence = len(contrasts), _confidence(families)
     correlation = _correlation([each for each in contrasts if each is not None])
@@ -386,7 +398,7 @@ def _quantile_against(contrasts: Sequence[Contrast | None], families: int) -> Qu
     return quantile
 
 
-def _confidence(families: int) -> float:
+def _confidence(families: float) -> float:
     return float(CONFIDENCE ** (1 / families))
 
 

@@ -66,6 +66,8 @@ class Contrast(Struct, frozen=True, gc=False):
 
     `parts`: of the variance, those of the first and the second series first. `rounding`: what
     rounding adds to the half width. `between`: how much runs differ, where that is in the variance.
+    `steady`: the part of the variance that more runs of the second series leave as it is, where
+    only these are to come.
     """
 
     value: float
@@ -73,6 +75,7 @@ class Contrast(Struct, frozen=True, gc=False):
     variance: float
     rounding: float
     between: RunVariation | None
+    steady: float | None = None
 
     @property
     def error(self) -> float:
@@ -106,25 +109,52 @@ class Contrast(Struct, frozen=True, gc=False):
         return replace(self, parts=(own, *rest), variance=total)
 
 
-def next_run(first: Units, second: Units, noises: tuple[Noise, Noise]) -> Contrast:
-    """The difference of one or two runs from at least three runs of the same history.
+def are_apart(history: Units, new: Units) -> bool:
+    """Whether there are three runs or more of a history, and other runs beside them.
+
+    Sides of three runs or more that share some are compared run by run.
+    """
+    return history.of_runs and (not new.of_runs or history.runs.isdisjoint(new.runs))
+
+
+def new_runs(history: Units, new: Units, noises: tuple[Noise, Noise]) -> Contrast:
+    """The difference of new runs from at least three runs of the same history.
 
     The interval is that of a prediction: the variance between the runs of the history holds for the
     new runs too, with the same degrees of freedom (Hahn & Meeker, *Statistical Intervals*, 1991,
-    section 4.7). Trials that vary more than that explains add what is left.
+    section 4.7). Two new runs or more show that variance themselves, so both estimates are pooled;
+    the history counts less the less plausible it makes theirs, as what is assumed does in
+    `sharpen`. Trials that vary more than runs explain add what is left.
     """
-    history, trials = noises
-    between = history.variance * len(first.runs)
-    of_new = between / len(second.runs)
-    rest = Noise(max(trials.variance - of_new, 0.0), trials.freedom, trials.pooled)
-    expected = Noise(history.variance + of_new, history.freedom, history.pooled)
+    of_history, of_new = noises
+    count, freedom = len(new.runs), len(new.runs) - 1
+    between, prior = of_history.variance * len(history.runs), of_history.freedom
+    pooled = of_history.pooled
+    if freedom:
+        squares = new.squares_of_runs
+        chance = _chance_of(squares / freedom, freedom, between, prior)
+        prior *= min(1.0, chance / PLAUSIBLE)
+        between = (prior * between + squares) / (prior + freedom)
+        pooled += 0.0 if new.of_runs else freedom
+    expected = Noise(between / len(history.runs) + between / count, prior + freedom, pooled)
+    # The variance of whole runs has that of their trials in it.
+    of_trials = 0.0 if new.of_runs else max(of_new.variance - between / count, 0.0)
+    rest = Noise(of_trials, of_new.freedom, of_new.pooled)
     return Contrast(
-        value=second.centre - first.centre,
+        value=new.centre - history.centre,
         parts=(expected, rest),
         variance=expected.variance + rest.variance,
-        rounding=first.rounding + second.rounding,
-        between=RunVariation(sqrt(between), between, history.freedom, "side"),
+        rounding=history.rounding + new.rounding,
+        between=RunVariation(sqrt(between), between, prior + freedom, "side"),
+        steady=between / len(history.runs),
     )
+
+
+def _chance_of(variance: float, freedom: float, expected: float, prior: float) -> float:
+    """The chance of so large a variance, if `expected` was estimated with `prior` degrees."""
+    if not expected:
+        return 0.0 if variance else 1.0
+    return f_tail(variance / expected, freedom, prior)
 
 
 def run_exposure(first: Units, second: Units) -> float:
@@ -152,7 +182,7 @@ def sharpen(variance: float, freedom: float, source: RunSource) -> RunVariation:
     """
     assumed = RUN_VARIATION**2
     scale = assumed * (1 - 2 / RUN_PRIOR)
-    chance = f_tail(variance / scale, freedom, RUN_PRIOR) if freedom else 1.0
+    chance = _chance_of(variance, freedom, scale, RUN_PRIOR) if freedom else 1.0
     prior = RUN_PRIOR * min(1.0, chance / PLAUSIBLE)
     total = prior + freedom
     return RunVariation(

@@ -158,6 +158,11 @@ class Units(Struct, frozen=True, gc=False):
         return self.squares / self.freedom
 
     @property
+    def squares_of_runs(self) -> float:
+        """The sum of the squared distances of the runs' means from the centre."""
+        return sum([(_mean(trials) - self.centre) ** 2 for trials in self.trials.values()])
+
+    @property
     def scope(self) -> Scope:
         if self.of_runs:
             return "runs"
@@ -169,12 +174,12 @@ def estimate(sample: Sample) -> Centre:
     return centre_of(sample.units)
 
 
-def centre_of(units: Units) -> Centre:
+def centre_of(units: Units, confidence: float = CONFIDENCE) -> Centre:
     """The centre of a sample that is already split into units."""
     low = high = variance = None
     if units.n >= LEAST_TRIALS and units.freedom:
         variance = units.variance * units.weight
-        half = t_quantile((1 + CONFIDENCE) / 2, units.freedom) * sqrt(variance)
+        half = t_quantile((1 + confidence) / 2, units.freedom) * sqrt(variance)
         half += units.rounding
         low, high = units.centre - half, units.centre + half
     return Centre(

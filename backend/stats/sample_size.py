@@ -51,6 +51,7 @@ def two_stage_size(first_stage: Sequence[float], half_width: float) -> int:
 @dataclass(frozen=True, slots=True)
 class Advice:
     """`more` trials on each side, or starts or runs (`unit`), lead to a verdict with these odds.
+    Of a build and its history, only runs of the build are to come.
 
     None: more than `MOST_UNITS`.
     """
@@ -77,7 +78,7 @@ def least_difference(precision: Precision) -> float:
 
 
 def trials_needed(comparison: Comparison, *, relevant: float = RELEVANT_SHARE) -> Advice | None:
-    """How many more trials on each side, or starts or runs, decide a comparison.
+    """How many more trials on each side, or starts or runs, decide a comparison (see `Advice`).
 
     Decided: the interval clears the threshold, or lies within it. None if the noise is unknown.
     """
@@ -85,7 +86,8 @@ def trials_needed(comparison: Comparison, *, relevant: float = RELEVANT_SHARE) -
     if precision is None:
         return None
     threshold = log1p(relevant)
-    fewest = max(1, LEAST_RUNS - precision.units) if precision.of_runs else 1
+    is_short = precision.of_runs and precision.steady is None
+    fewest = max(1, LEAST_RUNS - precision.units) if is_short else 1
 
     def is_enough(more: int) -> bool:
         return _odds(comparison.value, precision, more, threshold) >= ODDS
@@ -100,8 +102,10 @@ def _odds(value: float, precision: Precision, more: int, threshold: float) -> fl
     The later difference lies around today's, with the variance that the new units take away.
     """
     total = precision.units + more
-    error = precision.error * sqrt(precision.units / total)
-    later = replace(precision, error=error, quantile=_later_quantile(precision, 2 * total - 2))
+    steady = precision.steady or 0.0
+    error = sqrt(steady + (precision.error**2 - steady) * precision.units / total)
+    freedom = 2 * total - 2 if precision.steady is None else precision.freedom + more
+    later = replace(precision, error=error, quantile=_later_quantile(precision, freedom))
     spread = sqrt(precision.error**2 - error**2) or 1e-9
     clear = threshold + later.half_width
     within = max(threshold - later.half_width, 0.0)
@@ -110,7 +114,7 @@ def _odds(value: float, precision: Precision, more: int, threshold: float) -> fl
     return inside + beyond
 
 
-def _later_quantile(precision: Precision, freedom: int) -> float:
+def _later_quantile(precision: Precision, freedom: float) -> float:
     """The quantile of the same family with more degrees of freedom."""
     upper = (1 + CONFIDENCE) / 2
     now = t_quantile(upper, round(max(precision.freedom, 1.0), 1))

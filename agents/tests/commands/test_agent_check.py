@@ -101,6 +101,58 @@ def test_it_asks_again_while_the_run_is_still_measured(service: FakeService):
     assert len(service.questions) == 3
 
 
+LABEL = ("check", "--candidate", "label=build:7", "--baseline", "main", "p99 < +5%")
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize(
+    ("verdicts", "measured"),
+    [
+        (["unchanged"], 0),
+        (["too_noisy", "too_noisy", "regressed"], 2),
+        (["too_noisy"] * 3, 2),
+    ],
+)
+def test_it_measures_again_while_it_is_too_noisy(
+    service: FakeService, tmp_path: Path, verdicts: list, measured: int
+):
+    service.verdicts += [(200, {}, answer(verdict)) for verdict in verdicts]
+    measure = f"echo run; echo run >> {tmp_path / 'runs'}"
+    flags = ("--most-runs", "3", "--measure", measure, "--json")
+    done = run_agent(*LABEL, *flags, *service.flags)
+    assert done.returncode == EXITS[verdicts[-1]], done.stderr
+    runs = tmp_path / "runs"
+    assert (len(runs.read_text().split()) if runs.exists() else 0) == measured
+    assert done.stderr.count("Measuring run ") == measured
+    # What the command prints is no part of the result.
+    assert json.loads(done.stdout)["verdict"] == verdicts[-1]
+    assert len(service.questions) == len(verdicts)
+    assert all(("most_runs", "3") in question for question in service.questions)
+
+
+@pytest.mark.processes
+def test_a_command_that_fails_ends_the_measuring_with_the_verdict_so_far(service: FakeService):
+    service.verdicts.append((200, {}, answer("too_noisy")))
+    done = run_agent(*LABEL, "--most-runs", "3", "--measure", "exit 5", *service.flags)
+    assert done.returncode == Exit.TOO_NOISY
+    assert "--measure ended with exit code 5, so no more runs are measured." in done.stderr
+    assert len(service.questions) == 1
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ((*CHECK, "--most-runs", "3", "--measure", "true"), "--run names the runs"),
+        ((*LABEL, "--measure", "true"), "give --most-runs 2 or more"),
+    ],
+)
+def test_measuring_needs_runs_that_count(service: FakeService, command: tuple, told: str):
+    done = run_agent(*command, *service.flags)
+    assert done.returncode == Exit.USAGE
+    assert told in done.stderr
+
+
 @pytest.mark.processes
 def test_what_the_service_does_not_understand_is_a_wrong_command_line(service: FakeService):
     detail = "require: got “p99 > +5%”, allowed is p99 < …."

@@ -1,18 +1,14 @@
 """What a rule knows belongs to one series: servers under it do not hide each other."""
 
-from datetime import timedelta
-
 import pytest
 
 from backend.alerts import evaluation, series_runs
 from backend.alerts.lifecycle import answer_alert
-from backend.alerts.models import Alert, PendingRun
+from backend.alerts.models import Alert
 from backend.alerts.wording import range_text
 from backend.deliveries.models import Delivery
-from backend.runs.models import Run
 from backend.sharing.models import SavedView
-from backend.testing.rows import STARTED, CellSpec, make_run
-from backend.testing.worked_off import judge_due
+from backend.testing.nights import add_night
 
 TRIALS = (0.995, 1.0, 1.005)
 # Nights that differ by chance.
@@ -28,18 +24,9 @@ class Nights:
 
     def run(self, levels, *, minutes=0, day=None):
         """`levels`: of each server, the share of 1,000 requests/s that it serves."""
-        specs = [
-            CellSpec(name, version=f"1.{self.night}", rates=[1000 * level * t for t in TRIALS])
-            for name, level in levels.items()
-        ]
-        at = STARTED + timedelta(days=self.night if day is None else day, minutes=minutes)
-        run = make_run(self.workspace, *specs, started_at=at)
-        labels = {"branch": "main", "commit": f"c{self.night:07d}"}
-        Run.objects.filter(pk=run.pk).update(labels=labels, recorded_at=at)
-        run.refresh_from_db()
-        PendingRun.objects.create(run=run, workspace=self.workspace)
-        judge_due()
-        return run
+        rates = {name: [1000 * level * t for t in TRIALS] for name, level in levels.items()}
+        night = self.night if day is None else day
+        return add_night(self.workspace, night, rates, minutes=minutes)
 
     def good(self):
         for level in NIGHTS:
@@ -83,6 +70,34 @@ def test_when_all_halve_all_are_told_on_the_second_night_in_one_message(workspac
     assert {range_text(each) for each in Alert.objects.all()} == {
         "After commit c0000007, up to c0000008."
     }
+
+
+def test_a_run_that_was_bad_by_chance_does_not_hide_the_fall_after_it(workspace, rule, channel):
+    lab = nights(workspace, 2)
+    lab.good()
+    lab.next(s00=0.97)
+    assert states() == ["unconfirmed"]
+    half = dict.fromkeys(lab.servers, 0.5)
+    lab.next(**half)
+    assert states() == ["unconfirmed"] * 2
+    lab.next(**half)
+    assert states() == ["new"] * 2
+    new_alerts().get()
+    ranges = {range_text(each) for each in Alert.objects.all()}
+    assert ranges == {"After commit c0000008, up to c0000009."}
+
+
+def test_a_fall_that_looked_good_on_its_first_night_is_in_the_range(workspace, rule):
+    """Runs differ by 2.5 %: a first bad run of −5 % is no suspicion, and two of −9 % are told."""
+    lab = nights(workspace, 1)
+    for night in range(12):
+        lab.next(s00=1 + 0.025 * (-1) ** night)
+    lab.next(s00=0.949)
+    assert states() == []
+    for level in (0.914, 0.912):
+        lab.next(s00=level)
+    assert states() == ["new"]
+    assert range_text(Alert.objects.get()) == "After commit c0000012, up to c0000014."
 
 
 def test_an_open_alert_of_one_server_leaves_the_baseline_of_others(workspace, rule, channel):

@@ -1,7 +1,8 @@
 """Each requirement judged for each series of the candidate at each of its loads.
 
 All intervals of one answer hold together at 95 %: a candidate without a change is called regressed
-in at most 5 % of answers, however many cases it has.
+in at most 5 % of answers, however many cases it has. So do the intervals of all answers that a
+candidate gets while it is measured again, up to the number of runs that the caller states.
 """
 
 from collections import defaultdict
@@ -23,8 +24,9 @@ from backend.analysis.query.field import Value
 from backend.noise.models import HostNoise
 from backend.stats import Ratio
 from backend.stats.comparison import Comparison, Floor, Rule, matched_pairs
-from backend.stats.replicates import Sample
+from backend.stats.replicates import CONFIDENCE, Sample, centre_of
 from backend.stats.sample_size import Advice, trials_needed
+from backend.stats.sequential import intervals_shared
 
 # From the gravest: the verdict of an answer is the first of these that any of its cases has.
 CaseVerdict = Literal["regressed", "not_comparable", "too_noisy", "improved", "unchanged"]
@@ -54,6 +56,27 @@ class Case:
     def measure(self) -> Measure:
         """The figure of the candidate."""
         return self.point.metrics[self.requirement.metric.id]
+
+    @property
+    def is_estimated(self) -> bool:
+        """Whether the verdict rests on an interval; of errors, all attempts were counted."""
+        is_limit = self.requirement.limit is not None and self.why is None
+        return self.pair is not None or (is_limit and self.requirement.metric.group != "errors")
+
+    @property
+    def candidate_runs(self) -> int:
+        """How many runs of the candidate have trials with this figure."""
+        sample = self.candidate or self.measure.sample
+        return 0 if sample is None else len(sample.units.runs)
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What shares an error rate of 5 %: `intervals` in one answer, in each of the answers that a
+    candidate gets with 1 to `most_runs` runs."""
+
+    intervals: float
+    most_runs: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,24 +157,23 @@ def case_of(
 
 
 def judge_cases(
-    cases: Sequence[Case], noises: Sequence[HostNoise], relevant: float, compared: int
+    cases: Sequence[Case], noises: Sequence[HostNoise], relevant: float, asking: Asking
 ) -> tuple[list[Judged], list[RunNoise]]:
     """Every case with its verdict, and how far runs of the baselines differ in each metric.
 
-    `noises`: of the hosts. `compared`: how many ratios the answer has in all; their intervals hold
-    together.
+    `noises`: of the hosts.
     """
     families: dict[tuple[str, Value], list[Case]] = defaultdict(list)
     judged = []
     for case in cases:
         if case.pair is None:
-            judged.append(_judge_alone(case))
+            judged.append(_judge_alone(case, asking))
         else:
             families[case.requirement.text, case.point.x].append(case)
     of_runs = _run_noises([each for family in families.values() for each in family], noises)
     for family in families.values():
         floor = of_runs[family[0].requirement.metric.id].floor
-        judged += _judge_family(family, floor, relevant, compared)
+        judged += _judge_family(family, floor, relevant, asking)
     return judged, list(of_runs.values())
 
 
@@ -173,12 +195,14 @@ def _run_noises(cases: Sequence[Case], noises: Sequence[HostNoise]) -> dict[str,
 
 
 def _judge_family(
-    family: Sequence[Case], floor: Floor, relevant: float, compared: int
+    family: Sequence[Case], floor: Floor, relevant: float, asking: Asking
 ) -> Iterator[Judged]:
     """The cases of one requirement at one load, each beside the noise of the others."""
     requirement, pairs = family[0].requirement, [each.pair for each in family if each.pair]
     rule = Rule(requirement.metric.better, expm1(requirement.tolerance))
-    comparisons = matched_pairs(pairs, rule, floor=floor, families=compared)
+    comparisons = matched_pairs(
+        pairs, rule, floor=floor, families=asking.intervals, most_runs=asking.most_runs
+    )
     for case, comparison in zip(family, comparisons, strict=True):
         yield _judge_comparison(case, comparison, relevant)
 
@@ -221,7 +245,7 @@ def _advise(comparison: Comparison, requirement: Requirement) -> tuple[str, Advi
     return "", trials_needed(comparison, relevant=expm1(requirement.tolerance))
 
 
-def _judge_alone(case: Case) -> Judged:
+def _judge_alone(case: Case, asking: Asking) -> Judged:
     """A case without a ratio: a limit, or a figure that may not be compared."""
     requirement, measure = case.requirement, case.measure
     if case.is_failing and requirement.metric.group != "errors":
@@ -230,14 +254,23 @@ def _judge_alone(case: Case) -> Judged:
         return Judged(case, "not_comparable", case.why)
     if requirement.limit is None or measure.value is None:
         return Judged(case, "not_comparable", f"{requirement.metric.label} is unknown.")
-    low, high = measure.low, measure.high
-    if requirement.metric.group == "errors":
-        # All attempts were counted: there is nothing to estimate.
-        low = high = measure.value
+    low, high = _interval(case, asking) if case.is_estimated else (measure.value, measure.value)
     if low is None or high is None:
         counts = TrialCounts(candidate=len(trial_values(measure)))
         return Judged(case, "too_noisy", "", too_few=counts)
     return Judged(case, _against_limit(requirement, low, high), "")
+
+
+def _interval(case: Case, asking: Asking) -> tuple[float | None, float | None]:
+    """The interval of the candidate's figure, in the unit of the metric."""
+    sample = case.measure.sample
+    if sample is None:
+        return case.measure.low, case.measure.high
+    shared = asking.intervals * intervals_shared(case.candidate_runs, asking.most_runs)
+    centre = centre_of(sample.units, CONFIDENCE ** (1 / shared))
+    if centre.low is None or centre.high is None:
+        return None, None
+    return exp(centre.low), exp(centre.high)
 
 
 def _against_limit(requirement: Requirement, low: float, high: float) -> CaseVerdict:

@@ -72,13 +72,10 @@ class History:
         sample = self.sample(x, metric, runs)
         if sample is None:
             return None
-        by_run: dict[Hashable, list[Observation]] = {}
-        for observation in sample.observations:
-            by_run.setdefault(observation.run, []).append(observation)
-        in_order = sorted(by_run, key=self._run_order())
-        first = _last_change([by_run[run] for run in in_order], metric)
-        counted = tuple(each for run in in_order[first:] for each in by_run[run])
-        return Level(structs.replace(sample, observations=counted), len(in_order) - first, first)
+        order = self._run_order()
+        return level_of(
+            sample, sorted({each.run for each in sample.observations}, key=order), metric
+        )
 
     def sample(
         self, x: Value, metric: Metric, runs: Collection[UUID] | None = None
@@ -109,11 +106,16 @@ class History:
         return lambda run: places.get(run, -1)  # type: ignore[call-overload]
 
 
-def _last_change(runs: Sequence[Sequence[Observation]], metric: Metric) -> int:
-    """The position of the first run of the present level; 0 where the level never changed."""
-    positions = [[exp(each.value) for each in observations] for observations in runs]
+def level_of(sample: Sample, runs: Sequence[Hashable], metric: Metric) -> Level:
+    """The trials since the last change of the level. `runs`: all that the sample has, in order."""
+    by_run: dict[Hashable, list[Observation]] = {run: [] for run in runs}
+    for observation in sample.observations:
+        by_run[observation.run].append(observation)
+    positions = [[exp(each.value) for each in by_run[run]] for run in runs]
     changes = find_changes(positions, Rule(metric.better))
-    return changes[-1].index if changes else 0
+    first = changes[-1].index if changes else 0
+    counted = tuple(each for run in runs[first:] for each in by_run[run])
+    return Level(structs.replace(sample, observations=counted), len(runs) - first, first)
 
 
 def load_history(

@@ -176,24 +176,6 @@ def read_history(token, tmp_path):
     let_a_minute_pass()
 
 
-def test_every_command_of_the_guide_works(service, tmp_path):
-    read_history(service["LOADSHEET_TOKEN"], tmp_path)
-    commands = {"sh": ["bash", "-euo", "pipefail", "-c"], "python": [sys.executable, "-c"]}
-    printed = []
-    for kind, text in BLOCK.findall(GUIDE):
-        if kind in commands:
-            done = run([*commands[kind], text], tmp_path, service)
-            assert done.returncode == 0, f"{text}\n{done.stdout}\n{done.stderr}"
-            printed.append(done.stdout)
-    everything = "\n".join(printed)
-    assert "exit code 0" in everything
-    assert "### Loadsheet: unchanged" in everything
-    assert '"role":"member"' in everything
-    assert "nginx" in (tmp_path / "trials-0000.csv").read_text()
-    assert not Workspace.objects.filter(slug="nightly").exists()
-    assert set(Upload.objects.values_list("state", flat=True)) == {State.PARSED}
-
-
 @pytest.fixture
 def plan(tmp_path):
     """A plan for a server that runs already."""
@@ -214,6 +196,27 @@ def plan(tmp_path):
     yield "plan.toml"
     server.shutdown()
     server.server_close()
+
+
+def test_every_command_of_the_guide_works(service, plan, tmp_path):
+    service["FAKE_RATE"] = "6000"
+    read_history(service["LOADSHEET_TOKEN"], tmp_path)
+    commands = {"sh": ["bash", "-euo", "pipefail", "-c"], "python": [sys.executable, "-c"]}
+    printed = []
+    for kind, text in BLOCK.findall(GUIDE):
+        if kind in commands:
+            done = run([*commands[kind], text], tmp_path, service)
+            assert done.returncode == 0, f"{text}\n{done.stdout}\n{done.stderr}"
+            printed.append(done.stdout)
+    everything = "\n".join(printed)
+    assert "exit code 0" in everything
+    # The plan measures a server that has no baseline.
+    assert "verdict 22" in everything
+    assert "### Loadsheet: unchanged" in everything
+    assert '"role":"member"' in everything
+    assert "nginx" in (tmp_path / "trials-0000.csv").read_text()
+    assert not Workspace.objects.filter(slug="nightly").exists()
+    assert set(Upload.objects.values_list("state", flat=True)) == {State.PARSED}
 
 
 def guide_yaml(part):
@@ -269,29 +272,42 @@ def test_the_action_and_the_template_fail_a_build_that_got_slower_and_no_other(
         "url": service["LOADSHEET_URL"],
         "token": service["LOADSHEET_TOKEN"],
     }
-    main = {**service, "GITHUB_REF_NAME": "main", "FAKE_RATE": "6000"}
-    codes = [run_action(inputs, tmp_path, {**main, "GITHUB_SHA": f"c{n}"}) for n in range(4)]
+    # The nightly builds of one commit: each is held against those before it.
+    main = {**service, "GITHUB_REF_NAME": "main", "GITHUB_SHA": "same", "FAKE_RATE": "6000"}
+    codes = [run_action(inputs, tmp_path, {**main, "GITHUB_RUN_ID": str(n)}) for n in range(4)]
     # Of the first build there is nothing to compare with; two runs show no noise of their own yet.
     assert codes[0][0] == 22, codes[0][1]
     assert codes[3][0] == 0, codes[3][1]
     assert "verdict=unchanged" in (tmp_path / "step-output").read_text()
 
     # A pull request from a branch with the same name, which serves a third.
-    slow = {**main, "GITHUB_HEAD_REF": "main", "GITHUB_SHA": "slow", "FAKE_RATE": "2000"}
+    pull = {**main, "GITHUB_HEAD_REF": "main", "GITHUB_SHA": "slow", "GITHUB_RUN_ID": "slow"}
+    slow = {**pull, "FAKE_RATE": "2000"}
     code, text = run_action(inputs, tmp_path, slow)
     assert code == 20, text
     assert "### Loadsheet: regressed" in (tmp_path / "step-summary.md").read_text()
     failures = ElementTree.parse(tmp_path / "loadsheet.xml").iter("failure")
     assert {failure.get("type") for failure in failures} == {"regressed"}
 
+    # A requirement below the noise is measured again, and stays too noisy.
+    strict = {**inputs, "require": "throughput > -0.01%", "most-runs": "2"}
+    code, text = run_action(strict, tmp_path, {**pull, "GITHUB_RUN_ID": "noisy"})
+    assert code == 21, text
+    assert text.count("Measuring run 2 of at most 2.") == 1
+
     template = yaml.safe_load((ROOT / "integrations/gitlab/loadsheet.yml").read_text())
     job = template["loadsheet"]
     job["variables"] |= guide_yaml("LOADSHEET_PLAN")["loadsheet"]["variables"]
     gitlab = {**service, "CI_COMMIT_REF_NAME": "topic", "CI_MERGE_REQUEST_IID": "7"}
-    same = {**gitlab, "CI_COMMIT_SHA": "same", "FAKE_RATE": "6000"}
+    same = {**gitlab, "CI_COMMIT_SHA": "same", "CI_PIPELINE_ID": "8", "FAKE_RATE": "6000"}
     code, text = run_job(job, tmp_path, same)
     assert code == 0, text
-    slow = {**gitlab, "CI_COMMIT_SHA": "slower", "FAKE_RATE": "2000"}
+    strict = {"LOADSHEET_REQUIRE": "throughput > -0.01%", "LOADSHEET_MOST_RUNS": "2"}
+    noisy = {**job, "variables": {**job["variables"], **strict}}
+    code, text = run_job(noisy, tmp_path, {**same, "CI_PIPELINE_ID": "9"})
+    assert code == 21, text
+    assert text.count("Measuring run 2 of at most 2.") == 1
+    slow = {**gitlab, "CI_COMMIT_SHA": "slower", "CI_PIPELINE_ID": "10", "FAKE_RATE": "2000"}
     code, text = run_job(job, tmp_path, slow)
     assert code == 20, text
     assert (tmp_path / "loadsheet.md").read_text().startswith("### Loadsheet: regressed")

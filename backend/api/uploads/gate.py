@@ -17,10 +17,13 @@ from backend.api.protocol.paging import ONLY_WORKSPACE
 from backend.api.protocol.parameters import names_of_arrays
 from backend.api.protocol.schema import operation
 from backend.api.runs.runs import workspaces_asked
+from backend.stats.sequential import MOST_RUNS
+from backend.whole_numbers import whole_number
 
 SIDES = ("candidate", "baseline")
 NARROWING = ("server", "workload", "tool", "host", "connections", "rate")
-FIELDS = (*SIDES, FIELD, *NARROWING, "may_differ", "workspace")
+MOST_RUNS_FIELD = "most_runs"
+FIELDS = (*SIDES, FIELD, *NARROWING, "may_differ", MOST_RUNS_FIELD, "workspace")
 _FORMS = "`run=ID`, `version=TEXT`, `label=KEY:VALUE`, or the name of a branch (`label=branch:…`)"
 PARAMETERS = [
     OpenApiParameter(
@@ -58,6 +61,14 @@ PARAMETERS = [
         description="What need not be the same on both sides. Without it, a candidate is never "
         "held against other machines or another load tool",
     ),
+    OpenApiParameter(
+        MOST_RUNS_FIELD,
+        int,
+        default=1,
+        description=f"1 to {MOST_RUNS}: how many runs the candidate gets at the most, where you "
+        "measure it again while the verdict is too_noisy, and ask after each run. The intervals of "
+        "all these answers hold together at 95 %. Give the same number each time",
+    ),
     ONLY_WORKSPACE,
 ]
 
@@ -71,7 +82,8 @@ class GateCheck(APIView):
 
         Each requirement is judged for each series of the candidate at each of its loads, against
         the noise that the runs of the baseline show. A build without a change is called regressed
-        in at most 5 % of answers. Trials that are too few for an interval are too_noisy as well:
+        in at most 5 % of answers; with `most_runs`, in any answer about it at most in 5 % of
+        builds. Trials that are too few for an interval are too_noisy as well:
         `verdict_text` tells them apart.
         """
         workspace_ids = workspaces_asked(request)
@@ -90,6 +102,9 @@ def _asked(request: Request) -> GateQuery:
     may_differ = frozenset(given.getlist("may_differ"))
     if unknown := sorted(may_differ - MAY_DIFFER.keys()):
         raise QueryError("may_differ", unknown[0], " or ".join(sorted(MAY_DIFFER)))
+    most_runs = whole_number(given.get(MOST_RUNS_FIELD, "1"), range(1, MOST_RUNS + 1))
+    if most_runs is None:
+        raise QueryError(MOST_RUNS_FIELD, given[MOST_RUNS_FIELD], f"1 to {MOST_RUNS}")
     candidate, baseline = (read_side(name, given.getlist(name)) for name in SIDES)
     return GateQuery(
         candidate=candidate,
@@ -97,4 +112,5 @@ def _asked(request: Request) -> GateQuery:
         requirements=read_requirements(given.getlist(FIELD)),
         narrow=CompareQuery.parse({name: given.getlist(name) for name in NARROWING}),
         may_differ=may_differ,
+        most_runs=most_runs,
     )

@@ -89,7 +89,7 @@ def test_advice_leads_to_a_right_verdict_as_often_as_it_says():
 
 @pytest.mark.parametrize("more", [1, 30, 31, None])
 def test_thirty_trials_are_the_most_that_somebody_measures(more):
-    assert Advice(more, of_runs=False).is_practical == (more is not None and more <= 30)
+    assert Advice(more, "trial").is_practical == (more is not None and more <= 30)
 
 
 def test_the_difference_that_would_have_been_found_by_hand():
@@ -112,3 +112,24 @@ def test_differences_as_large_as_named_are_found_in_four_of_five_cases(count, pa
         found += compare(sample(base), sample(other)).significant
     # A standard error of 0.018 or less.
     assert 0.77 <= found / pairs <= 0.97
+
+
+def of_runs(levels):
+    return Sample(tuple(Observation(level, run) for run, level in levels.items() for _ in range(3)))
+
+
+def build_beside(history_runs):
+    """A build without a change beside runs that differ by 2 %."""
+    history = of_runs({run: 0.02 * (-1) ** run for run in range(history_runs)})
+    (row,) = against_baseline(history, [of_runs({"new": 0.0})], floor=Floor(is_one_history=True))
+    return trials_needed(row, relevant=0.03)
+
+
+def test_only_runs_of_a_build_are_to_come():
+    few, many = build_beside(20), build_beside(60)
+    assert few.unit == many.unit == "run"
+    assert many.more < few.more
+
+
+def test_no_number_of_runs_makes_up_for_a_history_that_is_too_short():
+    assert build_beside(3).more is None

@@ -66,6 +66,8 @@ CHECK_EXAMPLES = """examples:
   loadsheet check --run 0b7c… --baseline main 'p99 < +5%' 'throughput > -3%'
   loadsheet check --candidate label=commit:4f2a91c --baseline main 'p99 < +5%' 'error_rate < 1%'
   loadsheet check --candidate version=1.3 --baseline version=1.2 'throughput > -3%'
+  loadsheet check --candidate label=build:17 --baseline main 'throughput > -3%' \\
+    --most-runs 4 --measure 'loadsheet run plan.toml --label build=17'
   loadsheet check … --markdown summary.md --junit check.xml --json > check.json
   loadsheet check … --allow too-noisy --allow not-comparable      fail only for a regression
 
@@ -281,6 +283,19 @@ def _add_check(commands: Commands) -> None:
         action="append",
         default=[],
         help="exit with 0 for this verdict too; repeatable",
+    )
+    check.add_argument(
+        "--most-runs",
+        metavar="N",
+        type=int,
+        default=1,
+        help="how many runs the build gets at the most, with a check after each (1)",
+    )
+    check.add_argument(
+        "--measure",
+        metavar="COMMAND",
+        help="what measures one more run of the build, while it is too noisy and has fewer than "
+        "--most-runs runs",
     )
     check.add_argument("--markdown", metavar="FILE", help="write a summary for a pull request")
     check.add_argument("--junit", metavar="FILE", help="write JUnit XML")

@@ -81,7 +81,10 @@ class GateRow(Record, frozen=True, kw_only=True):
     candidate: PairFigure | None
     ratio: Annotated[
         Ratio | None,
-        Meta(description="candidate ÷ baseline. All intervals of an answer hold together at 95 %"),
+        Meta(
+            description="candidate ÷ baseline. All intervals of an answer hold together at 95 %; "
+            "with most_runs, those of all answers about the candidate"
+        ),
     ]
     tells_from: Annotated[
         Number | None,
@@ -90,6 +93,7 @@ class GateRow(Record, frozen=True, kw_only=True):
     baseline_runs: Annotated[
         Number, Meta(description="Runs of the baseline that counted: those since its last change")
     ]
+    candidate_runs: Annotated[Number, Meta(description="Runs of the candidate that counted")]
     advice: GateAdvice | None
 
 
@@ -105,6 +109,7 @@ class Gate(Record, frozen=True, kw_only=True):
     candidate: GateSide
     baseline: GateSide
     requirements: Sequence[str]
+    most_runs: Annotated[Number, Meta(description="As in the request")]
     outcome: Outcome
     rows: Annotated[Sequence[GateRow], Meta(description="The most serious first")]
     noise: Sequence[GateNoise]

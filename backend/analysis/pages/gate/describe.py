@@ -10,7 +10,7 @@ from backend.analysis.compare.gathering import Gathered, gather
 from backend.analysis.compare.panels import Judgement, combine
 from backend.analysis.figures import Outcome, Ratio
 from backend.analysis.grouping.points import place_of
-from backend.analysis.judge.cases import Judged, RunNoise, judge_cases, list_cases
+from backend.analysis.judge.cases import Asking, Judged, RunNoise, judge_cases, list_cases
 from backend.analysis.judge.history import History, Level, load_history
 from backend.analysis.judge.requirements import Requirement
 from backend.analysis.loading.viewer_slots import comparison_slot
@@ -62,13 +62,15 @@ class StillMeasured(Conflict):
 @dataclass(frozen=True, slots=True)
 class GateQuery:
     """What a build asks. `narrow`: a comparison whose filters both sides keep. `may_differ`: what
-    need not be the same on both sides."""
+    need not be the same on both sides. `most_runs`: how many runs the candidate gets at the most,
+    with a question after each."""
 
     candidate: Side
     baseline: Side
     requirements: tuple[Requirement, ...]
     narrow: CompareQuery
     may_differ: frozenset[str] = frozenset()
+    most_runs: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +107,7 @@ def _answer(asked: GateQuery, candidates: Sequence[Run]) -> Gate:
         _Part(own, _histories(own, filters, workspace_id, may_differ), by_metric[metric])
         for metric, own in gathered.items()
     ]
-    judged, noise = _judge(parts, first.demands.relevant)
+    judged, noise = _judge(parts, first.demands.relevant, asked.most_runs)
     comparability = _comparability(parts[0])
     axis = first.grouping.x
     missing = _unread_text(first) or _missing_text(asked, first, baselines)
@@ -120,10 +122,11 @@ def _answer(asked: GateQuery, candidates: Sequence[Run]) -> Gate:
         candidate=_side(asked.candidate, candidates),
         baseline=_side(asked.baseline, baselines),
         requirements=[requirement.text for requirement in asked.requirements],
+        most_runs=asked.most_runs,
         outcome=_outcome(comparability, reason),
         rows=[_row(row, axis, is_history=asked.baseline.is_history) for row in judged],
         noise=noise,
-        notes=list(_notes(parts[0], judged)),
+        notes=list(_notes(parts[0], judged, asked.most_runs)),
         url=_url(candidates, baselines),
     )
 
@@ -165,16 +168,19 @@ def _histories(
     return {id_: history for id_, history in loaded if history is not None}
 
 
-def _judge(parts: Sequence[_Part], relevant: float) -> tuple[list[Judged], list[GateNoise]]:
+def _judge(
+    parts: Sequence[_Part], relevant: float, most_runs: int
+) -> tuple[list[Judged], list[GateNoise]]:
     """The rows of all parts, whose intervals hold together."""
     listed = [
         (part, list(list_cases(part.gathered, part.histories, part.requirements))) for part in parts
     ]
-    compared = sum(case.pair is not None for _, cases in listed for case in cases)
+    estimated = sum(case.is_estimated for _, cases in listed for case in cases)
+    asking = Asking(estimated, most_runs)
     judged: list[Judged] = []
     noise: list[GateNoise] = []
     for part, cases in listed:
-        rows, of_metrics = judge_cases(cases, _noises(part.histories), relevant, compared)
+        rows, of_metrics = judge_cases(cases, _noises(part.histories), relevant, asking)
         judged += rows
         noise += map(_noise, of_metrics)
     return judged, noise
@@ -308,13 +314,14 @@ def _row(judged: Judged, axis: str, *, is_history: bool) -> GateRow:
         ratio=None if judged.ratio is None else record_of(Ratio, judged.ratio),
         tells_from=judged.tells_from,
         baseline_runs=0 if case.level is None else case.level.runs,
+        candidate_runs=case.candidate_runs,
         advice=None
         if advice is None
         else GateAdvice(more=advice.more, unit=_UNITS[advice.unit], odds=advice.odds),
     )
 
 
-def _notes(part: _Part, judged: Sequence[Judged]) -> Sequence[str]:
+def _notes(part: _Part, judged: Sequence[Judged], most_runs: int) -> Sequence[str]:
     """What was left out, in sentences."""
     notes = list(part.gathered.left_out)
     if len(part.gathered.sweeps) > MOST_SERIES:
@@ -327,6 +334,12 @@ def _notes(part: _Part, judged: Sequence[Judged]) -> Sequence[str]:
     if earlier:
         notes.append(
             f"Up to {earlier} runs of the baseline are older than its last change and do not count."
+        )
+    runs = max((row.case.candidate_runs for row in judged), default=0)
+    if runs > most_runs > 1:
+        notes.append(
+            f"The candidate has {runs} runs, and most_runs is {most_runs}: by chance alone, more "
+            "than 5 % of such builds get a wrong verdict."
         )
     return notes
 

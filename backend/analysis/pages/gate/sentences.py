@@ -127,9 +127,10 @@ def _measure_text(counts: Sequence[TrialCounts], *, is_history: bool) -> str:
 def advice_text(advice: Advice) -> str:
     """What to measure; a sentence without its full stop."""
     if not advice.is_practical:
+        remedy = "measure more runs of the baseline, or " if advice.unit == "run" else ""
         return (
-            f"{MOST_ADVISED} more {advice.unit}s would not be enough for a verdict: reduce the "
-            "noise of the host"
+            f"{MOST_ADVISED} more {advice.unit}s of the candidate would not be enough for a verdict: "
+            f"{remedy}reduce the noise of the host"
         )
     plural = "" if advice.more == 1 else "s"
     return (
