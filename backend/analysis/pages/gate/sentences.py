@@ -129,8 +129,8 @@ def advice_text(advice: Advice) -> str:
     if not advice.is_practical:
         remedy = "measure more runs of the baseline, or " if advice.unit == "run" else ""
         return (
-            f"{MOST_ADVISED} more {advice.unit}s of the candidate would not be enough for a verdict: "
-            f"{remedy}reduce the noise of the host"
+            f"{MOST_ADVISED} more {advice.unit}s of the candidate would not be enough for a "
+            f"verdict: {remedy}reduce the noise of the host"
         )
     plural = "" if advice.more == 1 else "s"
     return (
