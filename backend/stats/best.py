@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from backend.stats.comparison import AllPairs, Comparison
 from backend.stats.ratio import Better
-from backend.stats.replicates import CONFIDENCE
+from backend.stats.replicates import shared_confidence
 from backend.stats.student import t_quantile
 
 
@@ -24,7 +24,7 @@ def is_surely_behind(
     precision = comparison.precision
     if precision is None:
         return False
-    confidence = CONFIDENCE ** (1 / (families * rivals))
+    confidence = shared_confidence(families * rivals)
     one_sided = replace(precision, quantile=t_quantile(confidence, precision.freedom))
     loss = -comparison.value if better == "higher" else comparison.value
     return loss > one_sided.half_width

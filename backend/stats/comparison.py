@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from math import inf, log1p, sqrt
+from math import inf, log1p
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -21,6 +21,7 @@ from backend.stats.contrast import (
     RunVariation,
     Sides,
     are_apart,
+    correlation_of,
     new_runs,
     only_runs,
     run_exposure,
@@ -31,7 +32,6 @@ from backend.stats.design import Design, design_of
 from backend.stats.noise import Noise, PageNoise, measure_noise
 from backend.stats.ratio import IF_BASELINE_IS_STEADY, Better, Verdict, inverse_verdict
 from backend.stats.replicates import (
-    CONFIDENCE,
     UNITS,
     Centre,
     Sample,
@@ -39,6 +39,7 @@ from backend.stats.replicates import (
     Unit,
     Units,
     centre_of,
+    shared_confidence,
 )
 from backend.stats.sequential import intervals_shared
 from backend.stats.simultaneous import quantile_against_baseline, quantile_of_all_pairs
@@ -224,7 +225,7 @@ class Page:
 
     def all_pairs(self, rule: Rule = USUAL, *, families: int = 1) -> AllPairs:
         """Every pair (Games & Howell): all intervals hold at once in 95 % of pages."""
-        confidence, count = _confidence(families), len(self.series)
+        confidence, count = shared_confidence(families), len(self.series)
 
         # Pooled noise has the same degrees of freedom in every pair.
         @cache
@@ -389,24 +390,10 @@ def matched_pairs(
 
 def _quantile_against(contrasts: Sequence[Contrast | None], families: float) -> Quantile:
     """Dunnett's quantile of a family with one baseline."""
-    count, confidence = len(contrasts), _confidence(families)
-    correlation = _correlation([each for each in contrasts if each is not None])
+    count, confidence = len(contrasts), shared_confidence(families)
+    correlation = correlation_of([each for each in contrasts if each is not None])
 
     def quantile(freedom: float) -> float:
         return quantile_against_baseline(count, freedom, correlation, confidence)
 
     return quantile
-
-
-def _confidence(families: float) -> float:
-    return float(CONFIDENCE ** (1 / families))
-
-
-def _correlation(contrasts: Sequence[Contrast]) -> float:
-    """The mean correlation of two comparisons with the baseline."""
-    if len(contrasts) < 2:
-        return 0.0
-    roots = [sqrt(each.base_share) for each in contrasts]
-    count = len(roots)
-    squares = sum(root * root for root in roots)
-    return (sum(roots) ** 2 - squares) / (count * (count - 1))

@@ -199,3 +199,13 @@ def run_variation(first: Units, second: Units) -> RunVariation:
         if side.of_runs:
             return sharpen(side.variance, side.freedom, "side")
     return sharpen(0.0, 0, "assumed")
+
+
+def correlation_of(contrasts: Sequence[Contrast]) -> float:
+    """The mean correlation of two comparisons with the baseline."""
+    if len(contrasts) < 2:
+        return 0.0
+    roots = [sqrt(each.base_share) for each in contrasts]
+    count = len(roots)
+    squares = sum(root * root for root in roots)
+    return (sum(roots) ** 2 - squares) / (count * (count - 1))

@@ -44,6 +44,11 @@ Unit = Literal["run", "start", "trial"]
 UNITS: tuple[Unit, ...] = get_args(Unit)
 
 
+def shared_confidence(families: float) -> float:
+    """Of each of so many intervals, where all hold at once with `CONFIDENCE` (Šidák)."""
+    return float(CONFIDENCE ** (1 / families))
+
+
 class Observation(Struct, frozen=True, gc=False):
     """One trial: the log of its figure, and what of it is known (None: unknown).
 

@@ -17,12 +17,11 @@ from backend.analysis.compare.decision import Decision, decide_panels, decide_ra
 from backend.analysis.compare.gathering import Gathered
 from backend.analysis.compare.headline import Headline, explain_only, place_text
 from backend.analysis.compare.no_basis import find_no_basis, warned
+from backend.analysis.compare.panel_headlines import join_headlines, summarise_leaders
 from backend.analysis.compare.panels import (
     RANKED_ANYWAY,
     Panel,
     combine,
-    join_headlines,
-    summarise_leaders,
 )
 from backend.analysis.compare.ranking import Ranking
 from backend.analysis.compare.recommendation import recommend

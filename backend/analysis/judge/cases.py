@@ -24,7 +24,7 @@ from backend.analysis.query.field import Value
 from backend.noise.models import HostNoise
 from backend.stats import Ratio
 from backend.stats.comparison import Comparison, Floor, Rule, matched_pairs
-from backend.stats.replicates import CONFIDENCE, Sample, centre_of
+from backend.stats.replicates import Sample, centre_of, shared_confidence
 from backend.stats.sample_size import Advice, trials_needed
 from backend.stats.sequential import intervals_shared
 
@@ -267,7 +267,7 @@ def _interval(case: Case, asking: Asking) -> tuple[float | None, float | None]:
     if sample is None:
         return case.measure.low, case.measure.high
     shared = asking.intervals * intervals_shared(case.candidate_runs, asking.most_runs)
-    centre = centre_of(sample.units, CONFIDENCE ** (1 / shared))
+    centre = centre_of(sample.units, shared_confidence(shared))
     if centre.low is None or centre.high is None:
         return None, None
     return exp(centre.low), exp(centre.high)
