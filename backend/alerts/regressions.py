@@ -222,11 +222,12 @@ def _judge(points: Sequence[_Point]) -> Iterator[_JudgedPoint]:
     Nobody is told before two runs show the same, so each run need not be as sure as a build that
     is judged once: its 5 % are shared among as many intervals as the root of the number of points.
     Two independent runs are then both wrong about the same point in 5 % of 5 % of cases, however
-    many points there are (decision 0082 has what was measured).
+    many points there are. And only changes for the worse raise an alert, so all of the 5 % is on
+    that side of the intervals (decision 0082 has what was measured).
     """
     relevant = points[0].series.candidate.demands.relevant
     of_hosts = {noise.host_id: noise for each in points for noise in each.history.gathered.noises}
-    noises, asking = list(of_hosts.values()), Asking(sqrt(len(points)))
+    noises, asking = list(of_hosts.values()), Asking(sqrt(len(points)) / 2)
     suspected, _ = judge_cases([each.suspected for each in points], noises, relevant, asking)
     newest, _ = judge_cases([each.newest for each in points], noises, relevant, asking)
     by_case = {id(each.case): each for each in (*suspected, *newest)}
@@ -249,9 +250,13 @@ def _is_worse(judged: Judged) -> bool:
 
 def _sighting(subject: str, points: Sequence[_JudgedPoint]) -> Sighting:
     suspicious = [each for each in points if each.is_suspicious]
-    if not suspicious:
-        has_recovered = all(each.has_recovered for each in points)
-        return Sighting(subject, False if has_recovered else None)
+    if suspicious:
+        return _bad_sighting(subject, suspicious)
+    has_recovered = all(each.has_recovered for each in points)
+    return Sighting(subject, False if has_recovered else None)
+
+
+def _bad_sighting(subject: str, suspicious: Sequence[_JudgedPoint]) -> Sighting:
     regressed = [each for each in suspicious if each.is_regressed]
     worst = max(regressed or suspicious, key=lambda each: _size(each.bad.ratio))
     ratio = worst.bad.ratio

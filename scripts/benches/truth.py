@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from simulation.aim_table import summary
 from simulation.aims import unargued
+from simulation.printing import put_tables
 from simulation.tables import TABLES
 
 from backend import __version__
@@ -64,12 +65,7 @@ def print_tables(results: dict[str, Any]) -> None:
         f"Seed {results['seed']}, {results['date']}, Loadsheet {results['version']}, "
         f"Python {results['python']}, numpy {results['numpy']}."
     )
-    text = PAGE.read_text()
-    for name, body in bodies.items():
-        head, begin, rest = text.partition(f"<!-- truth {name} -->\n")
-        _, end, tail = rest.partition("<!-- end -->")
-        text = f"{head}{begin}{body}\n{end}{tail}" if begin else text
-    PAGE.write_text(text)
+    put_tables(PAGE, "truth", bodies)
 
 
 def measure_table(name: str, share: float, kept: list[list[str]], pool: Workers) -> dict[str, Any]:

@@ -284,6 +284,22 @@ def _add_check(commands: Commands) -> None:
         default=[],
         help="exit with 0 for this verdict too; repeatable",
     )
+    _add_measuring(check)
+    check.add_argument("--markdown", metavar="FILE", help="write a summary for a pull request")
+    check.add_argument("--junit", metavar="FILE", help="write JUnit XML")
+    check.add_argument("--workspace", metavar="SLUG", help="only this workspace")
+    add_service(check)
+    check.add_argument(
+        "--max-wait",
+        metavar="SECONDS",
+        type=float,
+        default=120.0,
+        help="how long to ask again while the service is busy or reads the run (120)",
+    )
+
+
+def _add_measuring(check: argparse.ArgumentParser) -> None:
+    """The flags of a build that is measured until it is decided."""
     check.add_argument(
         "--most-runs",
         metavar="N",
@@ -296,17 +312,6 @@ def _add_check(commands: Commands) -> None:
         metavar="COMMAND",
         help="what measures one more run of the build, while it is too noisy and has fewer than "
         "--most-runs runs",
-    )
-    check.add_argument("--markdown", metavar="FILE", help="write a summary for a pull request")
-    check.add_argument("--junit", metavar="FILE", help="write JUnit XML")
-    check.add_argument("--workspace", metavar="SLUG", help="only this workspace")
-    add_service(check)
-    check.add_argument(
-        "--max-wait",
-        metavar="SECONDS",
-        type=float,
-        default=120.0,
-        help="how long to ask again while the service is busy or reads the run (120)",
     )
 
 

@@ -67,14 +67,9 @@ def _judge(arguments: Namespace, target: Target) -> Mapping[str, Any]:
 
 
 def _question(arguments: Namespace) -> Question:
-    """The query of the gate. Raises UsageError where no candidate, or two, are given."""
-    candidates = [f"run={run_id}" for run_id in arguments.run]
-    if arguments.candidate is not None:
-        candidates.append(arguments.candidate)
-    if not candidates or (arguments.candidate is not None and arguments.run):
-        raise UsageError("what was built? Give --run ID (repeatable), or --candidate SIDE.")
+    """The query of the gate. Raises UsageError."""
     values = {
-        "candidate": candidates,
+        "candidate": _candidates(arguments),
         "baseline": [arguments.baseline],
         "require": arguments.requirements,
         **{name: getattr(arguments, name) for name in NARROWING},
@@ -83,6 +78,13 @@ def _question(arguments: Namespace) -> Question:
         "most_runs": [str(arguments.most_runs)] if arguments.most_runs != 1 else [],
     }
     return [(name, text) for name, texts in values.items() for text in texts]
+
+
+def _candidates(arguments: Namespace) -> list[str]:
+    """Raises UsageError where no candidate, or two, are given."""
+    if bool(arguments.run) == (arguments.candidate is not None):
+        raise UsageError("what was built? Give --run ID (repeatable), or --candidate SIDE.")
+    return [arguments.candidate] if not arguments.run else [f"run={each}" for each in arguments.run]
 
 
 def _is_measured(command: str) -> bool:

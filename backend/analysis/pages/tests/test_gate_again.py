@@ -5,9 +5,9 @@ import pytest
 from backend.analysis.judge.requirements import read_requirements
 from backend.analysis.pages.gate.describe import GateQuery, judge_build
 from backend.analysis.pages.gate.sides import read_side
-from backend.analysis.pages.tests.test_gate import add_history, add_run
+from backend.analysis.pages.tests.test_gate import add_history, add_run, spread
 from backend.analysis.query.compare_query import CompareQuery
-from backend.testing.rows import make_workspace
+from backend.testing.rows import CellSpec, make_workspace
 
 pytestmark = pytest.mark.django_db
 
@@ -34,7 +34,16 @@ def half_width(answer):
 
 
 def add_build(workspace, *rates):
-    return [add_run(workspace, 20 + at, rate, branch="topic") for at, rate in enumerate(rates)]
+    """Runs of one version."""
+    return [
+        add_run(
+            workspace,
+            20 + at,
+            branch="topic",
+            specs=[CellSpec(version="new", rates=spread(rate))],
+        )
+        for at, rate in enumerate(rates)
+    ]
 
 
 def test_who_will_ask_again_gets_a_wider_interval_first_and_nearly_the_same_last(workspace):
