@@ -1,4 +1,7 @@
-"""What a load tool's command says that its output may not: kept connections, requests to send."""
+"""What a load tool's command says that its output may not.
+
+Kept connections, compressed responses, requests to send.
+"""
 
 import re
 from collections.abc import Sequence
@@ -18,6 +21,30 @@ def asked_keepalive(tool: str, command: Sequence[str]) -> bool | None:
     return not any(
         _CLOSE_HEADER.fullmatch(word) or _CLOSE_OPTION.fullmatch(word) for word in command
     )
+
+
+# `-H "Accept-Encoding: gzip"`, and its value.
+_ENCODING_HEADER = re.compile(
+    r"(?:-H|--headers?=)?accept-encoding\s*[:=]\s*(.*?)\s*", re.IGNORECASE
+)
+_NO_COMPRESSION = re.compile(r"--?disable-compression(?:=(?:true|1))?")
+# By tool: whether it asks for compressed responses where its command has no word about it. Left out
+# are those that a file of settings tells.
+_ASKS_COMPRESSION = {
+    **dict.fromkeys(("hey", "oha", "vegeta", "locust"), True),
+    **dict.fromkeys(("ab", "autocannon", "bombardier", "h2load", "httperf", "k6", "plow"), False),
+    **dict.fromkeys(("weighttp", "wrk", "wrk2"), False),
+}
+
+
+def asked_compression(tool: str, command: Sequence[str]) -> bool | None:
+    """Whether the words of a command ask for compressed responses; None if they do not tell."""
+    if not command or tool not in _ASKS_COMPRESSION:
+        return None
+    headers = [match[1] for word in command if (match := _ENCODING_HEADER.fullmatch(word))]
+    if headers:
+        return headers[-1].lower() not in ("", "identity")
+    return _ASKS_COMPRESSION[tool] and not any(map(_NO_COMPRESSION.fullmatch, command))
 
 
 # They write a log of the responses without the number of requests. Without -n and -z, they send 200

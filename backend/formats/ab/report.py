@@ -16,7 +16,8 @@ HEAD_LABELS = frozenset(
     ("Server Software", "Server Hostname", "Server Port", "Document Path", "Concurrency Level")
 )
 LABELS = HEAD_LABELS | {
-    *(ELAPSED, RESULT, RATE, "SSL/TLS Protocol", "Keep-Alive requests", "Total transferred"),
+    *(ELAPSED, RESULT, RATE, "SSL/TLS Protocol", "Keep-Alive requests"),
+    *("Total transferred", "HTML transferred"),
     *("Failed requests", "Broken pipe errors", "Write errors", "Non-2xx responses"),
     "Transfer rate",
 }
@@ -106,6 +107,7 @@ class Report:
             requests_ok=self._ok(completed, errors),
             reported_rps=rps,
             bytes_received=self._count("Total transferred"),
+            body_bytes=self._count("HTML transferred"),
             transfer_rate_bytes_s=scaled(self._figure("Transfer rate"), KILOBYTE),
             errors=errors,
             not_2xx=not_2xx or None,

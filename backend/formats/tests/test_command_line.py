@@ -1,8 +1,10 @@
 """What the command of a load tool asks for."""
 
+import shlex
+
 import pytest
 
-from backend.formats.command_line import asked_requests
+from backend.formats.command_line import asked_compression, asked_requests
 
 
 @pytest.mark.parametrize(
@@ -27,3 +29,24 @@ def test_the_number_of_requests_that_a_command_asks_for(command, requests):
 
 def test_other_tools_print_the_number_themselves():
     assert asked_requests("wrk", ["wrk", "-n", "100"]) is None
+
+
+@pytest.mark.parametrize(
+    ("tool", "command", "is_asked"),
+    [
+        ("wrk", "wrk -c 10 http://a/", False),
+        ("wrk", "wrk -H 'Accept-Encoding: gzip, deflate' http://a/", True),
+        ("wrk", "wrk -H 'accept-encoding: identity' http://a/", False),
+        ("ab", "ab -n 10 -H Accept-Encoding:gzip http://a/", True),
+        ("autocannon", "autocannon -H accept-encoding=br http://a/", True),
+        ("hey", "hey -n 10 http://a/", True),
+        ("hey", "hey -n 10 -disable-compression http://a/", False),
+        ("oha", "oha --disable-compression http://a/", False),
+        ("vegeta", "vegeta attack -rate=10", True),
+        # Its settings are in a file.
+        ("siege", "siege -c 10 http://a/", None),
+        ("wrk", "", None),
+    ],
+)
+def test_whether_a_command_asks_for_compressed_responses(tool, command, is_asked):
+    assert asked_compression(tool, shlex.split(command)) is is_asked

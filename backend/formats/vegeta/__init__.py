@@ -24,6 +24,7 @@ from backend.formats.vegeta.report import find_reports, read_reports
 from backend.formats.vegeta.results import is_csv, is_json_lines, read_csv, read_json_lines
 
 KEEPS_CONNECTIONS = True
+COUNTS_BODIES_ONLY = True
 # The comma is of the CSV, which has no header; what else it needs is asked of its first line.
 MARKS = ("[total", '"bytes_in"', "Value(ms)", "[0s,", ",")
 COUNTS = ("requests_completed", "requests_ok", "bytes_received")

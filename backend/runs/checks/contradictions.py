@@ -7,12 +7,11 @@ from urllib.parse import urlsplit
 
 from backend.runs.checks.check import TrialRule
 from backend.runs.checks.check_input import CheckInput
+from backend.runs.checks.response_sizes import may_have_body
 from backend.stats.thresholds import HIGH_ERROR_RATE
 
-# Sizes, rates and times that differ by less are one figure, rounded.
+# Rates and times that differ by less are one figure, rounded.
 TOLERANCE = 0.1
-# Some tools count the headers of a response among its bytes: they are rarely longer.
-HEADER_BYTES = 1024
 # A tool may start late or wait for the last responses.
 LATE_SHARE, LATE_S = 0.2, 1.0
 
@@ -92,18 +91,16 @@ def _departures(trial: CheckInput) -> Iterator[str]:
 
 def _other_size(trial: CheckInput) -> float | None:
     """The bytes per response, where a response of the asked size cannot have them."""
-    payload, size = trial.evidence.asked.payload_bytes, trial.evidence.response_bytes
-    completed = trial.requests_completed
-    if payload is None or size is None or not completed or trial.evidence.asked.method == "HEAD":
+    asked, response = trial.evidence.asked, trial.evidence.response
+    payload, completed = asked.payload_bytes, trial.requests_completed
+    if payload is None or response is None or not completed or asked.method == "HEAD":
         return None
     # With many failures, error pages change the bytes per response.
     if trial.incomplete or (trial.error_rate or 0.0) > HIGH_ERROR_RATE:
         return None
     # At the end each connection may have read a part of a response that is not counted.
-    largest = (payload * (1 + TOLERANCE) + HEADER_BYTES) * (
-        1 + (trial.connections or 0) / completed
-    )
-    return None if payload * (1 - TOLERANCE) <= size <= largest else size
+    fits = may_have_body(response, payload, (trial.connections or 0) / completed)
+    return None if fits else response.size
 
 
 def _differ(asked: object, printed: object) -> bool:
