@@ -7,13 +7,15 @@ from urllib.parse import urlsplit
 
 from backend.runs.checks.check import TrialRule
 from backend.runs.checks.check_input import CheckInput
+from backend.runs.checks.conditions import find_request_limit
 from backend.runs.checks.response_sizes import may_have_body
 from backend.stats.thresholds import HIGH_ERROR_RATE
 
-# Rates and times that differ by less are one figure, rounded.
+# Rates that differ by less are one figure, rounded.
 TOLERANCE = 0.1
-# A tool may start late or wait for the last responses.
-LATE_SHARE, LATE_S = 0.2, 1.0
+# A tool that ends by time ends this little before it, and may start late or wait for the last
+# responses.
+EARLY_SHARE, LATE_SHARE, LEAST_S = 0.1, 0.2, 1.0
 
 
 def claims_of_url(url: str | None) -> dict[str, Any]:
@@ -82,11 +84,29 @@ def _departures(trial: CheckInput) -> Iterator[str]:
         yield _both("threads", asked.threads, printed.threads)
     if _differ(asked.path, printed.path) and (asked.path or "").split("?")[0] != printed.path:
         yield _both("path", asked.path, printed.path)
-    lasted_s = trial.elapsed_s if printed.duration_s is None else printed.duration_s
-    if lasted_s is not None and asked.duration_s is not None:
-        late_s = max(LATE_SHARE * asked.duration_s, LATE_S)
-        if abs(lasted_s - asked.duration_s) > late_s:
-            yield _both("seconds", f"{asked.duration_s:g}", f"{lasted_s:.3g}")
+    asked_s, printed_s = asked.duration_s, printed.duration_s
+    if None not in (asked_s, printed_s) and abs((printed_s or 0.0) - (asked_s or 0.0)) > LEAST_S:
+        yield _both("seconds", f"{asked_s:g}", f"{printed_s:.3g}")
+
+
+def _find_other_duration(trial: CheckInput) -> str | None:
+    """The time that the tool measured, where it is not the time that it was asked to run for."""
+    printed_s = trial.evidence.printed.duration_s
+    asked_s = trial.evidence.asked.duration_s if printed_s is None else printed_s
+    lasted_s = trial.elapsed_s
+    if asked_s is None or lasted_s is None or find_request_limit(trial):
+        return None
+    is_early = asked_s - lasted_s > max(EARLY_SHARE * asked_s, LEAST_S)
+    if not is_early and not _is_late(trial, lasted_s - asked_s, asked_s):
+        return None
+    return f"It ran for {lasted_s:.3g} of {asked_s:g} s."
+
+
+def _is_late(trial: CheckInput, late_s: float, asked_s: float) -> bool:
+    """Whether a closed loop ran on for longer than it waits for its last responses."""
+    if trial.loop != "closed" or trial.latency_max_us is None or trial.errors.get("timeout"):
+        return False
+    return late_s - trial.latency_max_us / 1e6 > max(LATE_SHARE * asked_s, LEAST_S)
 
 
 def _other_size(trial: CheckInput) -> float | None:
@@ -141,6 +161,18 @@ CONTRADICTION_RULES = (
         "declares. The figures are those of the output.",
         remedy="Correct the envelope, or repeat the trial with the declared values.",
         find=lambda trial: " ".join(_departures(trial)) or None,
+    ),
+    TrialRule(
+        id="other-duration",
+        severity="warning",
+        title="It did not run for the time asked",
+        explanation="The time that the load tool measured is more than a tenth and 1 s shorter "
+        "than the time it was asked to run, or more than a fifth and 1 s longer, not counting its "
+        "slowest response. It was interrupted, or a clock was set during the trial: then every "
+        "rate is wrong, by the factor between the two times.",
+        remedy="Measure again, and do not stop the load tool or set the clock meanwhile.",
+        is_no_basis=True,
+        find=_find_other_duration,
     ),
     TrialRule(
         id="one-host",

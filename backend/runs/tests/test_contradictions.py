@@ -1,10 +1,18 @@
 """The output held against the envelope, from the upload to the checks of the trial."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
+from backend import formats
+from backend.formats import RawArtefact, parse
 from backend.ingest.queue.worker import process
+from backend.runs.checks import CheckInput
+from backend.runs.checks.check_input import Claims, Evidence
 from backend.runs.checks.contradictions import is_loopback
 from backend.runs.models import Trial
+from backend.runs.tests.sound_trial import SOUND, fired
 from backend.testing.uploads import AB, WRK, make_envelope, make_tenant, make_trial, make_upload
 
 WORKLOAD = {"name": "hello", "method": "GET", "path": "/", "keepalive": True}
@@ -28,7 +36,7 @@ def check(db):
     return upload
 
 
-NAMES = {"contradicts-envelope", "not-as-asked", "one-host"}
+NAMES = {"contradicts-envelope", "not-as-asked", "other-duration", "one-host"}
 
 
 def test_an_honest_trial_fires_nothing(check):
@@ -94,6 +102,69 @@ def test_another_duration_thread_count_and_path(check):
         "Path: the output says /, the envelope /json. "
         "Seconds: the output says 3, the envelope 60."
     )
+
+
+@pytest.mark.parametrize(
+    ("printed", "declared", "detail"),
+    [
+        ("Running 10s", None, "It ran for 3 of 10 s."),
+        ("Running 30s", 30, "It ran for 3 of 30 s."),
+        # A clock that was set forward.
+        ("Running 1s", 1, "It ran for 3 of 1 s."),
+        ("Running 3s", 3, None),
+        ("Running 4s", None, None),
+        ("Running 2s", None, None),
+        # What the output says counts; the envelope contradicts it.
+        ("Running 3s", 60, None),
+    ],
+)
+def test_the_time_asked_is_held_against_the_time_measured(check, printed, declared, detail):
+    load = {"tool": "wrk", "duration_s": declared} if declared else {"tool": "wrk"}
+    findings = check(WRK.replace("Running 3s", printed), load=load, same_host=True)
+    assert findings.get("other-duration") == detail
+    assert ("not-as-asked" in findings) is (declared == 60)
+
+
+def test_a_tool_that_prints_no_time_asked_is_held_against_the_envelope(check):
+    assert check(load={**LOAD, "duration_s": 10})["other-duration"] == "It ran for 3 of 10 s."
+    assert "other-duration" not in check(load={**LOAD, "duration_s": 3})
+
+
+@pytest.mark.parametrize("tool", ["wrk", "wrk2", "fortio"])
+def test_interrupted_tools(tool):
+    """Captures of load tools that were stopped by Ctrl-C."""
+    folders = {
+        "wrk": "odd-interrupted-sigint",
+        "wrk2": "interrupted-sigint",
+        "fortio": "own-sigint",
+    }
+    captures = Path(formats.__file__).parent / tool / "tests" / "captures" / folders[tool]
+    texts = [captures / name for name in ("stdout", "stderr") if (captures / name).stat().st_size]
+    (trial,) = parse([RawArtefact.of(path.name, path.read_bytes()) for path in texts])
+    facts = CheckInput(
+        loop=trial.loop,
+        elapsed_s=trial.elapsed_s,
+        evidence=Evidence(printed=Claims(duration_s=trial.requested_duration_s)),
+    )
+    assert "other-duration" in fired(facts)
+
+
+@pytest.mark.parametrize(
+    ("facts", "is_late"),
+    [
+        ({}, True),
+        ({"loop": "open"}, False),
+        ({"errors": {"timeout": 3}}, False),
+        # It waited for its last response.
+        ({"latency_max_us": 7_500_000.0}, False),
+        ({"latency_max_us": None}, False),
+        ({"elapsed_s": 11.5}, False),
+    ],
+)
+def test_a_tool_may_wait_for_its_last_responses(facts, is_late):
+    asked = Evidence(asked=Claims(duration_s=10.0))
+    facts = replace(SOUND, **{"elapsed_s": 17.0, "evidence": asked, **facts})
+    assert ("other-duration" in fired(facts)) is is_late
 
 
 def test_a_loopback_address_of_another_host(check):

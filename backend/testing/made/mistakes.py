@@ -157,6 +157,7 @@ def _slow_down(upload: MadeUpload, draw: Generator) -> None:
     upload.trial = replace(
         trial,
         elapsed_s=trial.elapsed_s * 3,
+        asked_s=trial.elapsed_s * 3,
         start_s=start_s[is_kept],
         latency_us=trial.latency_us[is_kept],
         status=trial.status[is_kept],
@@ -164,7 +165,7 @@ def _slow_down(upload: MadeUpload, draw: Generator) -> None:
 
 
 def _lose_half(upload: MadeUpload, _draw: Generator) -> None:
-    upload.load["requests"] = upload.trial.count
+    upload.load = {"requests": upload.trial.count}
     upload.kept_share = 0.5
 
 
@@ -370,9 +371,9 @@ MISTAKES: dict[str, Mistake] = {
     ),
     "not-as-asked": Mistake(
         is_certain=True,
-        text="60 s were asked for, 4 s were measured",
-        plant=_set("load", "duration_s", 60.0),
-        needs=("elapsed_s",),
+        text="the envelope declares another path",
+        plant=_set("workload", "path", "/other"),
+        fits=lambda tool: tool.name in ("ab", "wrk", "autocannon", "bombardier"),
     ),
     "one-host": Mistake(
         is_certain=True,

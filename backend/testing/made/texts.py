@@ -61,7 +61,7 @@ def write_wrk(trial: MadeTrial, figures: PrintedFigures) -> str:
     failed = int((trial.status >= 400).sum())
     errors = f"  Non-2xx or 3xx responses: {failed}\n" if failed else ""
     return (
-        f"Running {round(trial.elapsed_s)}s test @ http://10.0.0.2:8080/\n"
+        f"Running {round(trial.asked_s or trial.elapsed_s)}s test @ http://10.0.0.2:8080/\n"
         f"  {WRK_THREADS} threads and {trial.connections} connections\n"
         "  Thread Stats   Avg      Stdev     Max   +/- Stdev\n"
         f"    Latency   {_wrk_time(figures.mean_us)}  {_wrk_time(figures.deviation_us)}  "
