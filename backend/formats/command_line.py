@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from itertools import zip_longest
 
+from backend.formats.numbers import parse_duration_s
 from backend.formats.tools import TOOLS
 
 # A header on the command line, as `-H "Connection: close"` or autocannon's `-H connection=close`.
@@ -45,6 +46,35 @@ def asked_compression(tool: str, command: Sequence[str]) -> bool | None:
     if headers:
         return headers[-1].lower() not in ("", "identity")
     return _ASKS_COMPRESSION[tool] and not any(map(_NO_COMPRESSION.fullmatch, command))
+
+
+# The rate of an open loop whose output does not print it: vegeta's `-rate=100/1m`, wrk2's `-R2k`.
+_RATE_OPTIONS = {
+    "vegeta": re.compile(r"--?rate(?:=(.*))?"),
+    "wrk2": re.compile(r"(?:-R|--rate(?:=|$))(.+)?"),
+}
+_RATE = re.compile(r"(\d{1,9}(?:\.\d{1,6})?)(k|M)?(?:/(\S{1,32}))?")
+_THOUSANDS = {None: 1.0, "k": 1e3, "M": 1e6}
+
+
+def asked_rate(tool: str, command: Sequence[str]) -> float | None:
+    """The requests per second that the words of a command ask for; None if they do not tell."""
+    option = _RATE_OPTIONS.get(tool)
+    if option is None:
+        return None
+    words = zip_longest(command, command[1:], fillvalue="")
+    values = [match[1] or after for word, after in words if (match := option.fullmatch(word))]
+    return _rate_of(values[-1]) if values else None
+
+
+def _rate_of(text: str) -> float | None:
+    """100 of "100", "100/s", "6000/1m" and "0.1k"; None of 0, which is as fast as possible."""
+    rate = _RATE.fullmatch(text)
+    if rate is None:
+        return None
+    unit = rate[3] or "s"
+    seconds = parse_duration_s(f"1{unit}" if unit.isalpha() else unit)
+    return float(rate[1]) * _THOUSANDS[rate[2]] / seconds or None if seconds else None
 
 
 # They write a log of the responses without the number of requests. Without -n and -z, they send 200

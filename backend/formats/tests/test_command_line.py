@@ -4,7 +4,7 @@ import shlex
 
 import pytest
 
-from backend.formats.command_line import asked_compression, asked_requests
+from backend.formats.command_line import asked_compression, asked_rate, asked_requests
 
 
 @pytest.mark.parametrize(
@@ -50,3 +50,24 @@ def test_other_tools_print_the_number_themselves():
 )
 def test_whether_a_command_asks_for_compressed_responses(tool, command, is_asked):
     assert asked_compression(tool, shlex.split(command)) is is_asked
+
+
+@pytest.mark.parametrize(
+    ("tool", "command", "rate_rps"),
+    [
+        ("vegeta", "vegeta attack -rate=100 -duration=3s", 100),
+        ("vegeta", "echo 'GET http://a/' | vegeta attack -rate 100/s | vegeta report", 100),
+        ("vegeta", "vegeta attack -rate=6000/1m", 100),
+        ("vegeta", "vegeta attack -rate=50/500ms", 100),
+        ("vegeta", "vegeta attack -rate=0 -max-workers=10", None),
+        ("vegeta", "vegeta attack", None),
+        ("wrk2", "wrk2 -t2 -c100 -R2000 http://a/", 2_000),
+        ("wrk2", "wrk -t2 -c100 --rate 2k http://a/", 2_000),
+        ("wrk2", "wrk -t2 -c100 --rate=1.5k http://a/", 1_500),
+        ("wrk2", "wrk -t2 -c100 -R many http://a/", None),
+        # They print it.
+        ("oha", "oha -q 100 http://a/", None),
+    ],
+)
+def test_the_rate_that_a_command_asks_for(tool, command, rate_rps):
+    assert asked_rate(tool, shlex.split(command)) == rate_rps

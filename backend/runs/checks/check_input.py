@@ -60,6 +60,8 @@ class CheckInput:
     loop: str | None = None
     connections: int | None = None
     offered_rps: float | None = None
+    # Of the offered requests, the share that an open loop sent.
+    sent_share: float | None = None
     keepalive: bool | None = None
     # Of a load tool that was asked for a number of requests, and for no time.
     requests_asked: int | None = None

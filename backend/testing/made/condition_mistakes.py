@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from numpy.random import Generator
 
-from backend.testing.made.mistakes import MISTAKES, TICK_US, Mistake, answer
+from backend.testing.made.mistakes import MISTAKES, TICK_US, Mistake, answer, offer_more
 from backend.testing.made.uploads import MadeUpload
 
 
@@ -84,6 +84,12 @@ CONDITION_MISTAKES: dict[str, Mistake] = {
         text="the load tool is stopped after 1.5 to 2.3 of 4 s",
         plant=_interrupt,
         needs=("elapsed_s",),
+    ),
+    "unsent": Mistake(
+        text="5 to 100 % more requests were offered than sent",
+        plant=offer_more,
+        fits=lambda tool: tool.is_open,
+        needs=("sent_share",),
     ),
     "answers-before-reading": Mistake(
         is_certain=True,

@@ -169,7 +169,8 @@ def _lose_half(upload: MadeUpload, _draw: Generator) -> None:
     upload.kept_share = 0.5
 
 
-def _offer_more(upload: MadeUpload, draw: Generator) -> None:
+def offer_more(upload: MadeUpload, draw: Generator) -> None:
+    """More requests a second were asked for than the load tool sent."""
     upload.load["rate_rps"] = (upload.trial.rate_rps or 0.0) * draw.uniform(1.05, 2)
 
 
@@ -221,7 +222,7 @@ MISTAKES: dict[str, Mistake] = {
     ),
     "overload": Mistake(
         text="5 to 100 % more requests were offered than answered",
-        plant=_offer_more,
+        plant=offer_more,
         fits=lambda tool: tool.is_open,
         needs=("throughput_rps",),
     ),
