@@ -5,6 +5,7 @@ from statistics import fmean, median
 
 from backend.runs.checks.check import LITTLE, TrialRule
 from backend.runs.checks.check_input import CheckInput, percent_text, rate_text, time_text
+from backend.runs.checks.latency import step_us
 from backend.stats.thresholds import HIGH_ERROR_RATE
 
 LITTLE_TOLERANCE = 0.25
@@ -39,7 +40,7 @@ def _find_misfit(trial: CheckInput) -> str | None:
     rate, mean, asked = trial.throughput_rps, trial.latency_mean_us, trial.connections
     if not rate or mean is None or not asked or not _keeps_connections_busy(trial):
         return None
-    slack, rates = _step_s(trial), (rate, trial.reported_rps or rate)
+    slack, rates = step_us(trial, mean) / 1e6, (rate, trial.reported_rps or rate)
     is_below = max(rates) * (mean / 1e6 + slack) < asked * (1 - LITTLE_TOLERANCE)
     is_above = min(rates) * (mean / 1e6 - slack) > asked * (1 + LITTLE_TOLERANCE)
     if not is_below and (not is_above or trial.tool in SHOWING_MORE):
@@ -114,7 +115,7 @@ def _stalled_request(trial: CheckInput) -> str | None:
         return None
     if trial.elapsed_s < SHORTEST_S or most < STALL_OF_TRIAL * trial.elapsed_s * 1e6:
         return None
-    if most < STALL_OF_P99 * max(p99, trial.latency_resolution_us or 0.0):
+    if most < STALL_OF_P99 * max(p99, step_us(trial, p99)):
         return None
     return (
         f"The slowest request took {time_text(most)} of a trial of {trial.elapsed_s:.3g} s; "
