@@ -48,6 +48,21 @@ def asked_compression(tool: str, command: Sequence[str]) -> bool | None:
     return _ASKS_COMPRESSION[tool] and not any(map(_NO_COMPRESSION.fullmatch, command))
 
 
+# hey and oha do not print it. hey speaks HTTP/2 over TLS alone.
+_HTTP_2 = re.compile(r"--?h2(?:=(?:true|1))?|--http2|--http-version=2")
+
+
+def asked_protocol(tool: str, command: Sequence[str]) -> str | None:
+    """The version of HTTP, by its name in TLS, that the words of a command of hey or oha ask for;
+    None if they do not tell."""
+    if tool not in _LOGGING_TOOLS or not command:
+        return None
+    if not any(map(_HTTP_2.fullmatch, command)):
+        return "http/1.1"
+    is_tls = any(word.startswith("https:") for word in command)
+    return "h2" if is_tls else {"hey": "http/1.1", "oha": "h2c"}[tool]
+
+
 # The rate of an open loop whose output does not print it: vegeta's `-rate=100/1m`, wrk2's `-R2k`.
 _RATE_OPTIONS = {
     "vegeta": re.compile(r"--?rate(?:=(.*))?"),

@@ -4,7 +4,12 @@ import shlex
 
 import pytest
 
-from backend.formats.command_line import asked_compression, asked_rate, asked_requests
+from backend.formats.command_line import (
+    asked_compression,
+    asked_protocol,
+    asked_rate,
+    asked_requests,
+)
 
 
 @pytest.mark.parametrize(
@@ -71,3 +76,19 @@ def test_whether_a_command_asks_for_compressed_responses(tool, command, is_asked
 )
 def test_the_rate_that_a_command_asks_for(tool, command, rate_rps):
     assert asked_rate(tool, shlex.split(command)) == rate_rps
+
+
+@pytest.mark.parametrize(
+    ("tool", "command", "protocol"),
+    [
+        ("hey", "hey -n 10 https://a/", "http/1.1"),
+        ("hey", "hey -h2 -n 10 https://a/", "h2"),
+        # It speaks HTTP/2 over TLS alone.
+        ("hey", "hey -h2 -n 10 http://a/", "http/1.1"),
+        ("oha", "oha --http2 http://a/", "h2c"),
+        ("wrk", "wrk https://a/", None),
+        ("hey", "", None),
+    ],
+)
+def test_the_version_of_http_that_a_command_asks_for(tool, command, protocol):
+    assert asked_protocol(tool, shlex.split(command)) == protocol

@@ -1,6 +1,6 @@
 """Integrity checks: rules over a trial, a cell and a comparison. No rows, no Django."""
 
-from backend.runs.checks.cell import FEW_TRIALS, TWO_MODES, check_cell
+from backend.runs.checks.cell import FEW_TRIALS, NO_WARMUP, TWO_MODES, check_cell
 from backend.runs.checks.check import SEVERITIES, Check, Severity
 from backend.runs.checks.check_input import CheckInput, Finding
 from backend.runs.checks.comparison import ComparedPoint, Round, at_ceiling, check_comparison
@@ -11,6 +11,7 @@ from backend.runs.checks.table import CHECKS, check_trial, withheld_metrics
 __all__ = [
     "CHECKS",
     "FEW_TRIALS",
+    "NO_WARMUP",
     "OVERLOAD",
     "SEVERITIES",
     "TWO_MODES",

@@ -1,7 +1,7 @@
 """Rules that compare the output of a trial with what the envelope says of the trial."""
 
 from collections.abc import Iterator
-from ipaddress import ip_address
+from ipaddress import ip_address, ip_network
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -13,6 +13,9 @@ from backend.stats.thresholds import HIGH_ERROR_RATE
 
 # Rates that differ by less are one figure, rounded.
 TOLERANCE = 0.1
+# Docker's default network `bridge`, and the names under which containers reach their host.
+DOCKER_BRIDGE = ip_network("172.17.0.0/16")
+GATEWAYS = ("host.docker.internal", "gateway.docker.internal", "host.containers.internal")
 # A tool that ends by time ends this little before it, and may start late or wait for the last
 # responses.
 EARLY_SHARE, LATE_SHARE, LEAST_S = 0.1, 0.2, 1.0
@@ -32,10 +35,13 @@ def one_host(trial: CheckInput) -> str | None:
     if trial.same_host:
         return None
     parts = _split(trial.evidence.url)
-    if parts is not None and is_loopback(parts.hostname or ""):
-        return f"The load tool called {parts.hostname}, which is the host that it runs on."
+    name = "" if parts is None else parts.hostname or ""
+    if is_loopback(name):
+        return f"The load tool called {name}, which is the host that it runs on."
+    if _is_bridge(name):
+        return f"The load tool called {name}, which is a container of the host that it runs on."
     client, server = trial.evidence.host_names
-    if client is not None and client == server and trial.same_host is False:
+    if client is not None and client == server:
         return f"Client and server host are both named {client}."
     return None
 
@@ -46,6 +52,16 @@ def is_loopback(host: str) -> bool:
         return True
     try:
         return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _is_bridge(host: str) -> bool:
+    """Whether a host of a URL is on the network that Docker makes on one host, or its gateway."""
+    if host in GATEWAYS:
+        return True
+    try:
+        return ip_address(host) in DOCKER_BRIDGE
     except ValueError:
         return False
 
@@ -178,9 +194,10 @@ CONTRADICTION_RULES = (
         id="one-host",
         severity="warning",
         title="Client and server look like one host",
-        explanation="The load tool called its own host (localhost, 127.0.0.1 or ::1), or both "
-        "hosts have one name, and the envelope does not say that they are one machine. If they "
-        "are, the load tool takes processor time from the server.",
+        explanation="The load tool called its own host (localhost, 127.0.0.1 or ::1) or a "
+        "container on it (172.17.0.0/16, Docker's bridge), or both hosts have one name, and the "
+        "envelope does not say that they are one machine. If they are, the load tool takes "
+        "processor time from the server.",
         remedy="Say in the upload that they are one machine (same_host in an envelope), or "
         "give the hosts different names.",
         find=one_host,

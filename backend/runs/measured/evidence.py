@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from backend.formats.command_line import asked_compression, asked_keepalive
+from backend.formats.command_line import asked_compression, asked_keepalive, asked_protocol
 from backend.runs.checks.check_input import Claims, Evidence
 from backend.runs.checks.contradictions import claims_of_url
 from backend.runs.checks.response_sizes import response_size_of
@@ -73,12 +73,17 @@ def printed_facts(record: TrialRecord) -> dict[str, Any]:
         "asked_keepalive": _asked_keepalive(record),
         "asked_compression": asked_compression(parsed.tool, command_words(record)),
         "threads": parsed.threads,
-        "protocol": (parsed.extra.get("extra") or {}).get("protocol"),
+        "protocol": _protocol(record),
         "software": parsed.server_software,
         "body_bytes": _each(parsed.body_bytes, parsed.requests_completed),
         **claims_of_url(parsed.url),
     }
     return {name: value for name, value in facts.items() if value is not None}
+
+
+def _protocol(record: TrialRecord) -> str | None:
+    printed = (record.parsed.extra.get("extra") or {}).get("protocol")
+    return printed or asked_protocol(record.parsed.tool, command_words(record))
 
 
 def _keepalive(record: TrialRecord) -> bool | None:

@@ -173,9 +173,28 @@ def test_a_loopback_address_of_another_host(check):
     assert "one-host" not in check(WRK, load={"tool": "wrk"}, same_host=True)
 
 
-def test_one_name_of_two_hosts(check):
+@pytest.mark.parametrize("same_host", [False, None])
+def test_one_name_of_two_hosts(check, same_host):
     hosts = {role: {"name": "bench", "cores": 2} for role in ("client", "server")}
-    assert check(hosts=hosts)["one-host"] == "Client and server host are both named bench."
+    detail = check(hosts=hosts, same_host=same_host)["one-host"]
+    assert detail == "Client and server host are both named bench."
+    assert "one-host" not in check(hosts=hosts, same_host=True)
+
+
+@pytest.mark.parametrize(
+    ("host", "is_own"),
+    [
+        ("172.17.0.2", True),
+        ("host.docker.internal", True),
+        ("172.18.0.2", False),
+        ("10.0.0.7", False),
+    ],
+)
+def test_a_container_of_the_own_host(check, host, is_own):
+    text = AB.replace("10.0.0.7", host)
+    sentence = f"The load tool called {host}, which is a container of the host that it runs on."
+    assert check(text).get("one-host") == (sentence if is_own else None)
+    assert "one-host" not in check(text, same_host=True)
 
 
 @pytest.mark.parametrize(
