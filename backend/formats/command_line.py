@@ -1,9 +1,13 @@
-"""What a load tool's command says that its output may not: kept connections, requests to send."""
+"""What a load tool's command says that its output may not.
+
+Kept connections, compressed responses, requests to send.
+"""
 
 import re
 from collections.abc import Sequence
 from itertools import zip_longest
 
+from backend.formats.numbers import parse_duration_s
 from backend.formats.tools import TOOLS
 
 # A header on the command line, as `-H "Connection: close"` or autocannon's `-H connection=close`.
@@ -18,6 +22,74 @@ def asked_keepalive(tool: str, command: Sequence[str]) -> bool | None:
     return not any(
         _CLOSE_HEADER.fullmatch(word) or _CLOSE_OPTION.fullmatch(word) for word in command
     )
+
+
+# `-H "Accept-Encoding: gzip"`, and its value.
+_ENCODING_HEADER = re.compile(
+    r"(?:-H|--headers?=)?accept-encoding\s*[:=]\s*(.*?)\s*", re.IGNORECASE
+)
+_NO_COMPRESSION = re.compile(r"--?disable-compression(?:=(?:true|1))?")
+# By tool: whether it asks for compressed responses where its command has no word about it. Left out
+# are those that a file of settings tells.
+_ASKS_COMPRESSION = {
+    **dict.fromkeys(("hey", "oha", "vegeta", "locust"), True),
+    **dict.fromkeys(("ab", "autocannon", "bombardier", "h2load", "httperf", "k6", "plow"), False),
+    **dict.fromkeys(("weighttp", "wrk", "wrk2"), False),
+}
+
+
+def asked_compression(tool: str, command: Sequence[str]) -> bool | None:
+    """Whether the words of a command ask for compressed responses; None if they do not tell."""
+    if not command or tool not in _ASKS_COMPRESSION:
+        return None
+    headers = [match[1] for word in command if (match := _ENCODING_HEADER.fullmatch(word))]
+    if headers:
+        return headers[-1].lower() not in ("", "identity")
+    return _ASKS_COMPRESSION[tool] and not any(map(_NO_COMPRESSION.fullmatch, command))
+
+
+# hey and oha do not print it. hey speaks HTTP/2 over TLS alone.
+_HTTP_2 = re.compile(r"--?h2(?:=(?:true|1))?|--http2|--http-version=2")
+
+
+def asked_protocol(tool: str, command: Sequence[str]) -> str | None:
+    """The version of HTTP, by its name in TLS, that the words of a command of hey or oha ask for;
+    None if they do not tell."""
+    if tool not in _LOGGING_TOOLS or not command:
+        return None
+    if not any(map(_HTTP_2.fullmatch, command)):
+        return "http/1.1"
+    is_tls = any(word.startswith("https:") for word in command)
+    return "h2" if is_tls else {"hey": "http/1.1", "oha": "h2c"}[tool]
+
+
+# The rate of an open loop whose output does not print it: vegeta's `-rate=100/1m`, wrk2's `-R2k`.
+_RATE_OPTIONS = {
+    "vegeta": re.compile(r"--?rate(?:=(.*))?"),
+    "wrk2": re.compile(r"(?:-R|--rate(?:=|$))(.+)?"),
+}
+_RATE = re.compile(r"(\d{1,9}(?:\.\d{1,6})?)(k|M)?(?:/(\S{1,32}))?")
+_THOUSANDS = {None: 1.0, "k": 1e3, "M": 1e6}
+
+
+def asked_rate(tool: str, command: Sequence[str]) -> float | None:
+    """The requests per second that the words of a command ask for; None if they do not tell."""
+    option = _RATE_OPTIONS.get(tool)
+    if option is None:
+        return None
+    words = zip_longest(command, command[1:], fillvalue="")
+    values = [match[1] or after for word, after in words if (match := option.fullmatch(word))]
+    return _rate_of(values[-1]) if values else None
+
+
+def _rate_of(text: str) -> float | None:
+    """100 of "100", "100/s", "6000/1m" and "0.1k"; None of 0, which is as fast as possible."""
+    rate = _RATE.fullmatch(text)
+    if rate is None:
+        return None
+    unit = rate[3] or "s"
+    seconds = parse_duration_s(f"1{unit}" if unit.isalpha() else unit)
+    return float(rate[1]) * _THOUSANDS[rate[2]] / seconds or None if seconds else None
 
 
 # They write a log of the responses without the number of requests. Without -n and -z, they send 200

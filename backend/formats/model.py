@@ -117,6 +117,12 @@ class ParsedTrial:
     connections: int | None = None
     threads: int | None = None
     requested_rate_rps: Number | None = None
+    # Of an open loop whose output shows what it sent and not what was asked: the rate that it
+    # sent, and the round rate that this comes from.
+    sent_rps: Number | None = None
+    offered_rps: Number | None = None
+    # Of an open loop that tells what it could not send: the share that it sent.
+    sent_share: float | None = None
     requested_requests: int | None = None
     requested_duration_s: Number | None = None
     keepalive: bool | None = None
@@ -131,6 +137,8 @@ class ParsedTrial:
     requests_ok: int | None = None
     reported_rps: Number | None = None
     bytes_received: int | None = None
+    # Of bodies alone, where the tool counts headers too and tells them apart.
+    body_bytes: int | None = None
     transfer_rate_bytes_s: Number | None = None
     errors: Mapping[str, int | None] = field(default_factory=dict)
     # The output leaves out attempts without a response, so nobody knows how many these were.
@@ -210,7 +218,10 @@ class ParsedTrial:
         }
 
     def _figures_of_few_tools(self) -> dict[str, Any]:
-        names = ("server_software", "exact_elapsed_s", "warmup_s", "not_2xx")
+        names = (
+            *("server_software", "exact_elapsed_s", "warmup_s", "not_2xx", "body_bytes"),
+            *("sent_rps", "offered_rps", "sent_share"),
+        )
         values = {name: getattr(self, name) for name in names}
         figures = {name: value for name, value in values.items() if value is not None}
         return {**figures, "client_errors": self.client_errors} if self.client_errors else figures

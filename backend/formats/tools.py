@@ -23,6 +23,8 @@ class Tool:
     claims_binary: Callable[[Source], str | None] | None = None
     # It keeps connections unless its command says otherwise.
     keeps_connections: bool = False
+    # Its bytes are those of bodies: others count headers too, or tell the two apart.
+    counts_bodies_only: bool = False
     # It prints latencies with two decimals, in the unit that suits the figure: 12.34ms, 1.02s.
     prints_two_decimals: bool = False
     # The option without which it prints no percentiles.
@@ -41,6 +43,7 @@ def _tool(name: str) -> Tool:
         package.__doc__ or "",
         getattr(package, "claims_binary", None),
         getattr(package, "KEEPS_CONNECTIONS", False),
+        getattr(package, "COUNTS_BODIES_ONLY", False),
         getattr(package, "PRINTS_TWO_DECIMALS", False),
         getattr(package, "PERCENTILE_OPTION", None),
         getattr(package, "IS_TABLE", False),

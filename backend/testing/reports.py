@@ -3,6 +3,33 @@
 import uuid
 from typing import Any
 
+AB = """This is ApacheBench, Version 2.3 <$Revision: 1903618 $>
+
+Server Hostname:        10.0.0.7
+Server Port:            8080
+
+Document Path:          /
+Document Length:        13 bytes
+
+Concurrency Level:      10
+Time taken for tests:   3.000 seconds
+Complete requests:      18000
+Failed requests:        0
+Keep-Alive requests:    18000
+Total transferred:      2700000 bytes
+HTML transferred:       234000 bytes
+Requests per second:    6000.00 [#/sec] (mean)
+Time per request:       1.667 [ms] (mean)
+Time per request:       0.167 [ms] (mean, across all concurrent requests)
+Transfer rate:          878.91 [Kbytes/sec] received
+
+Connection Times (ms)
+              min  mean[+/-sd] median   max
+Connect:        0    0   0.1      0       3
+Processing:     0    1   0.9      1      30
+Waiting:        0    1   0.9      1      30
+Total:          0    2   0.9      1      31
+"""
 WRK = """Running 3s test @ http://127.0.0.1:8080/
   2 threads and 10 connections
   Thread Stats   Avg      Stdev     Max   +/- Stdev

@@ -13,9 +13,10 @@ from backend.ingest.queue.claims import claim_due
 from backend.ingest.queue.queue import Claim
 from backend.ingest.receiving.receive import Sender, receive
 from backend.testing.packed import gzip_of, gzip_of_zeros
-from backend.testing.reports import WRK, make_envelope, make_trial
+from backend.testing.reports import AB, WRK, make_envelope, make_trial
 
 __all__ = [
+    "AB",
     "WRK",
     "Tenant",
     "claim_next",

@@ -81,7 +81,7 @@ def test_a_payload_that_only_the_output_shows(lab):
     lab.upload(every(bytes_of_ab(10_000), texts("ab")), tool="ab")
     answer = lab.ask()
     assert answer["ranking"] is None
-    assert "response_size" in answer["outcome"]["differing"]
+    assert "payload" in answer["outcome"]["differing"]
 
 
 def test_a_document_length_that_only_the_output_shows(lab):

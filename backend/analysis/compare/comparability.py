@@ -36,6 +36,14 @@ from backend.analysis.record import record_of
 NOTHING_MEASURED = Reason("no measurement matches this query", "Remove a filter.", Harm.FORBIDS)
 
 
+LOAD_UNKNOWN = Reason(
+    "the load of every series is unknown",
+    "Upload the outputs again with their load: the connections of a closed loop, the offered rate "
+    "of an open loop.",
+    Harm.FORBIDS,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Comparability:
     """`differing`: ids of factors. `because`: the reasons, those that forbid it first."""
@@ -110,6 +118,11 @@ def judge_comparability(
         overridden=is_refused and override,
         is_alike_along_axis=not (differences.mixed or differences.along_axis),
     )
+
+
+def of_unknown_load() -> Comparability:
+    """Of series that match, and have no place on the axis because their load is unknown."""
+    return Comparability("not_comparable", (), (LOAD_UNKNOWN,))
 
 
 def _reasons(

@@ -8,11 +8,11 @@ from backend.analysis.compare.measured_factors import (
     keepalive_of,
     measured_response_size,
     size_text,
-    smallest_of_sizes,
 )
 from backend.analysis.grouping.points import Point
 from backend.analysis.query.records import LoadedCell, LoadedHost
 from backend.formats.published import NAME as PUBLISHED
+from backend.runs.checks.response_sizes import USUAL_HEADER_BYTES, ResponseSize, smallest_sizes
 
 # Headers such as Content-Length and the page's date make responses of one page differ by so much.
 ONE_SIZE = 0.05
@@ -78,14 +78,15 @@ def _declared_text(sizes: Sequence[int]) -> str:
     return size_text(median(sizes)) if _is_one_size(least, most) else f"{least:,} to {most:,} B"
 
 
-def _extremes(sizes: Sequence[float]) -> tuple[float, ...]:
+def _extremes(received: Sequence[ResponseSize]) -> tuple[float, ...]:
     """The smallest and the largest size; one size where all are nearly equal.
 
     Where sizes differ by more than headers, these are the two sizes that reasons name.
     """
-    smallest = smallest_of_sizes(sizes)
+    smallest = smallest_sizes(received, USUAL_HEADER_BYTES)
     if len(smallest) > 1:
         return smallest[0], smallest[-1]
+    sizes = [size.size for size in received]
     least, most = min(sizes), max(sizes)
     return (least,) if _is_one_size(least, most) else (least, most)
 

@@ -1,20 +1,24 @@
 """Differences that are read from the outputs, where nobody declared them."""
 
 import uuid
-from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from statistics import median
 
 from backend.analysis.query.factors import FACTORS, Factor
+from backend.analysis.query.field import Rule
 from backend.analysis.query.fields import FIELDS
 from backend.analysis.query.records import LoadedCell, LoadedTrial
-from backend.runs.checks.contradictions import TOLERANCE
+from backend.runs.checks.response_sizes import (
+    LONGEST_HEADER_BYTES,
+    USUAL_HEADER_BYTES,
+    ResponseSize,
+    group_sizes,
+    response_size_of,
+)
 from backend.stats.thresholds import HIGH_ERROR_RATE, percent
 
-# Servers send headers of different lengths, and some tools count them.
-HEADERS_BYTES = 512
 # At the end each connection may have read a part of a response that is not counted.
 MAX_UNFINISHED = 0.05
 # The check of each trial with redirects, if the load tool counts redirects.
@@ -30,8 +34,7 @@ def find_measured_factors(cells: Iterable[LoadedCell]) -> tuple[Factor, ...]:
     cells = list(cells)
     names = _printed_names(cells)
     factors = [f for f in _PRINTED if f.id in names and _is_printed(f, cells)]
-    if any(cell.workload.payload_bytes is None for cell in cells):
-        factors.append(_size_factor(cells))
+    factors.append(_size_factor(cells))
     if any(_has_redirects(cell) for cell in cells):
         limit = percent(HIGH_ERROR_RATE)
         shares = {
@@ -42,8 +45,32 @@ def find_measured_factors(cells: Iterable[LoadedCell]) -> tuple[Factor, ...]:
 
 
 def _size_factor(cells: Iterable[LoadedCell]) -> Factor:
-    sizes = {cell.id: size for cell in cells if (size := response_size(cell))}
-    return _factor("response_size", "response size", _size_classes(sizes))
+    """The size of the responses, in the place of the declared payload.
+
+    Headers of unusual length may explain a difference: then it is told, and forbids nothing.
+    """
+    cells = list(cells)
+    sizes = {cell.id: size for cell in cells if (size := response_size(cell)) is not None}
+    groups = group_sizes(sizes, LONGEST_HEADER_BYTES)
+    rule: Rule = "must"
+    if len(groups) < 2:
+        groups, rule = group_sizes(sizes, USUAL_HEADER_BYTES), "note"
+    declared = {cell.id for cell in cells if cell.workload.payload_bytes is not None}
+    texts = {
+        cell_id: _group_text(list(group.values()), is_declared=declared.issuperset(group))
+        for group in groups
+        for cell_id in group
+    }
+    word = FIELDS["payload"].noun if declared.issuperset(texts) else "response size"
+    return replace(_factor("payload", word, texts), rule=rule)
+
+
+def _group_text(sizes: Sequence[ResponseSize], *, is_declared: bool) -> str:
+    """`37 to 39 B` of declared payloads; else the smallest size, in two digits."""
+    least, most = sizes[0].size, sizes[-1].size
+    if not is_declared:
+        return size_text(least)
+    return f"{least:,.0f} B" if least == most else f"{least:,.0f} to {most:,.0f} B"
 
 
 def keepalive_of(cell: LoadedCell) -> object:
@@ -91,24 +118,32 @@ _PRINTED = (
     ),
     _printed_factor("asked_keepalive", "keep-alive asked for"),
     _printed_factor("protocol", "version of HTTP"),
+    # A server may answer without: where it does not, the size of the responses shows it too.
+    replace(_printed_factor("asked_compression", "request for compression"), rule="note"),
 )
 
 
-def response_size(cell: LoadedCell) -> float | None:
-    """The declared payload, else the received bytes per response; None if neither is known."""
+def response_size(cell: LoadedCell) -> ResponseSize | None:
+    """The declared payload, else what a response had by the output; None if neither is known."""
     if cell.workload.payload_bytes is not None:
-        return float(cell.workload.payload_bytes)
+        return ResponseSize(cell.workload.payload_bytes)
     return measured_response_size(cell)
 
 
-def measured_response_size(cell: LoadedCell) -> float | None:
-    """The median of the trials' received bytes per response; headers count with some tools."""
+def measured_response_size(cell: LoadedCell) -> ResponseSize | None:
+    """The median of the trials' bytes of a response: of bodies, if one trial tells these."""
     sizes = [
-        trial.response_bytes
+        size
         for trial in cell.trials
-        if trial.response_bytes is not None and _is_typical(trial, cell.connections or 0)
+        if _is_typical(trial, cell.connections or 0)
+        and (size := _size_of(cell.series.tool, trial)) is not None
     ]
-    return median(sizes) if sizes else None
+    alike = [size for size in sizes if not size.has_header] or sizes
+    return replace(alike[0], size=median(size.size for size in alike)) if alike else None
+
+
+def _size_of(tool: str, trial: LoadedTrial) -> ResponseSize | None:
+    return response_size_of(tool, trial.response_bytes, trial.printed.get("body_bytes"))
 
 
 def size_text(*sizes: float) -> str:
@@ -135,21 +170,3 @@ def _has_redirects(cell: LoadedCell) -> bool:
 def _factor(id_: str, word: str, values: Mapping[uuid.UUID, str]) -> Factor:
     part = FIELDS["payload"].identity
     return Factor(id_, word, "must", part, word, lambda cell: values.get(cell.id))
-
-
-def _size_classes(sizes: Mapping[uuid.UUID, float]) -> dict[uuid.UUID, str]:
-    """Each cell's size as a text; cells of one text have the same size, but for headers."""
-    smallest = smallest_of_sizes(sizes.values())
-    return {
-        cell_id: size_text(smallest[bisect_right(smallest, size) - 1])
-        for cell_id, size in sizes.items()
-    }
-
-
-def smallest_of_sizes(sizes: Iterable[float]) -> list[float]:
-    """In order, the smallest of each group of sizes that are the same, but for headers."""
-    smallest: list[float] = []
-    for size in sorted(sizes):
-        if not smallest or size > smallest[-1] * (1 + TOLERANCE) + HEADERS_BYTES:
-            smallest.append(size)
-    return smallest

@@ -9,7 +9,11 @@ from backend.analysis import figures
 from backend.analysis.compare.beside import Beside, find_beside, metrics_beside
 from backend.analysis.compare.beyond import rows_beyond
 from backend.analysis.compare.capacity import highest_load_under
-from backend.analysis.compare.comparability import Comparability, judge_comparability
+from backend.analysis.compare.comparability import (
+    Comparability,
+    judge_comparability,
+    of_unknown_load,
+)
 from backend.analysis.compare.crossing import Crossing, find_crossing
 from backend.analysis.compare.gathering import Gathered, places_of, points_of
 from backend.analysis.compare.headline import (
@@ -177,7 +181,13 @@ def _judge(gathered: Gathered, name: str | None, sweeps: tuple[Sweep, ...]) -> J
         must_match=gathered.demands.must_match,
         override=gathered.query.override,
     )
+    if not sweeps and gathered.grouping.x_is_load and _has_unplaced(gathered):
+        comparability = of_unknown_load()
     return Judgement(name, sweeps, tuple(fired), comparability)
+
+
+def _has_unplaced(gathered: Gathered) -> bool:
+    return any(row.x is None for row in gathered.not_read)
 
 
 def _panel(gathered: Gathered, judgement: Judgement, yardstick: Yardstick) -> Panel:

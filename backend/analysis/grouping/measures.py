@@ -11,6 +11,7 @@ from msgspec import UNSET, Struct
 from backend.analysis import figures
 from backend.analysis.query.metrics import THROUGHPUT_METRICS, Metric
 from backend.analysis.query.records import LoadedCell, LoadedTrial
+from backend.formats.latency_steps import figure_step_us
 from backend.formats.model import ERROR_CLASSES
 from backend.stats.replicates import Centre, Observation, Sample, estimate, figure_of
 from backend.stats.thresholds import LEAST_TRIALS
@@ -67,27 +68,25 @@ def trial_values(measure: Measure) -> list[float]:
 class Trials(Struct, frozen=True, gc=False):
     """The counted trials of a point, and what each of its figures reads of them.
 
-    `are_computed`: whether all latencies are computed from the requests. `latency_step_us`: the
-    largest step that the load tool prints latencies in. `has_two_modes`: whether the throughput of
-    a run has two levels.
+    `are_computed`: whether all latencies are computed from the requests. `tools`: of each trial.
+    `has_two_modes`: whether the throughput of a run has two levels.
     """
 
     trials: tuple[LoadedTrial, ...]
     places: tuple[_Place, ...]
     are_computed: bool
-    latency_step_us: float | None
+    tools: tuple[str, ...]
     has_two_modes: bool
 
     @classmethod
     def of(cls, cells: Sequence[LoadedCell], *, has_two_modes: bool) -> Trials:
         """The trials of `cells`, in their order."""
         trials = tuple([trial for cell in cells for trial in cell.trials])
-        steps = [trial.latency_step_us for trial in trials if trial.latency_step_us]
         return cls(
             trials=trials,
             places=tuple([place for cell in cells for place in _places(cell)]),
             are_computed={trial.origin for trial in trials} <= {"computed"},
-            latency_step_us=max(steps, default=None),
+            tools=tuple([cell.series.tool for cell in cells for _ in cell.trials]),
             has_two_modes=has_two_modes,
         )
 
@@ -133,8 +132,20 @@ def _latency(
         pooled = _mean_of_requests(each, trials.trials) if trials.are_computed else None
     else:
         pooled = merged_us.get(metric.percentile)
-    step = trials.latency_step_us
+    step = _coarsest_step(each, trials)
     return _centre(each, trials, origin=_latency_origin(trials), step=step, pooled=pooled)
+
+
+def _coarsest_step(each: Values, trials: Trials) -> float | None:
+    """The coarsest step that a trial's figure was printed in, in µs; None if none is known."""
+    steps = [
+        trial.latency_step_us
+        if trial.origin == "computed"
+        else figure_step_us(tool, trial.latency_step_us, value)
+        for value, trial, tool in zip(each, trials.trials, trials.tools, strict=True)
+        if value is not None and trial.latency_step_us
+    ]
+    return max(steps, default=None)
 
 
 def _latency_origin(trials: Trials) -> figures.Origin:

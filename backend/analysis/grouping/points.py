@@ -12,7 +12,7 @@ from backend.analysis.loading.histogram_cache import Pool, pool_of
 from backend.analysis.query.field import Value
 from backend.analysis.query.metrics import METRICS
 from backend.analysis.query.records import LoadedCell, LoadedTrial
-from backend.runs.checks import FEW_TRIALS, TWO_MODES
+from backend.runs.checks import FEW_TRIALS, OVERLOAD, TWO_MODES
 from backend.stats.thresholds import HIGH_ERROR_RATE, REACHED_SHARE
 
 
@@ -101,7 +101,7 @@ def point_of(
         x=x,
         cells=tuple(cells),
         trials=trials,
-        overload=_overload(cells[0], metrics["throughput"].value),
+        overload=_overload(cells[0], metrics["throughput"].value, trials),
         metrics=metrics,
         errors=class_shares(trials),
         cell_checks=tuple(sorted(own)),
@@ -117,11 +117,17 @@ def _have_two_modes(
     )
 
 
-def _overload(cell: LoadedCell, achieved: float | None) -> bool | None:
+def _overload(
+    cell: LoadedCell, achieved: float | None, trials: Sequence[LoadedTrial]
+) -> bool | None:
+    """Whether the offered rate was not achieved; None if that is unknown."""
     if cell.series.loop == "closed":
         return False
-    if cell.rate_rps is None or achieved is None:
+    if cell.rate_rps is None:
         return None
+    if achieved is None:
+        # A log without an elapsed time may still show that less was answered.
+        return True if any(OVERLOAD in trial.checks for trial in trials) else None
     return achieved / cell.rate_rps < REACHED_SHARE if cell.rate_rps else None
 
 

@@ -1,20 +1,23 @@
 """The rules over what several series share, asked of the points of a comparison."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from datetime import datetime
 from statistics import median
 
 from backend.analysis.grouping.points import Point
 from backend.analysis.grouping.sweep import Sweep
 from backend.analysis.query.field import ordered
-from backend.runs.checks import ComparedPoint, Round, at_ceiling, check_comparison
+from backend.runs.checks import NO_WARMUP, ComparedPoint, Round, at_ceiling, check_comparison
 from backend.runs.tables.happening import happened_at
 
 
 def check_sweeps(sweeps: Sequence[Sweep]) -> dict[str, list[Point]]:
     """The ids of the rules that fire on series held against each other, each with its points."""
+    telling = _runs_that_list_warmups(sweeps)
     described = [
-        (_describe(sweep.group.id, point), point) for sweep in sweeps for point in sweep.points
+        (_describe(sweep.group.id, point, telling), point)
+        for sweep in sweeps
+        for point in sweep.points
     ]
     if not described:
         return {}
@@ -38,7 +41,21 @@ def _at_largest_load(
     return [compared for compared, point in pairs if point.x == largest]
 
 
-def _describe(series: str, point: Point) -> ComparedPoint:
+def _runs_that_list_warmups(sweeps: Iterable[Sweep]) -> set[int]:
+    """The runs whose trials without a warm-up have the check: those of plans, and others of which
+    one trial has it."""
+    cells = (cell for sweep in sweeps for point in sweep.points for cell in point.cells)
+    return {cell.run.id.int for cell in cells if cell.run.has_plan or NO_WARMUP in cell.checks}
+
+
+def _warmed_up(point: Point, telling: Container[int]) -> bool | None:
+    """Whether warm-ups came before the trials; None if a run does not tell, or runs differ."""
+    known = {NO_WARMUP not in cell.checks for cell in point.cells}
+    is_told = all(cell.run.id.int in telling for cell in point.cells)
+    return known.pop() if is_told and len(known) == 1 else None
+
+
+def _describe(series: str, point: Point, telling: Container[int]) -> ComparedPoint:
     cell = point.cells[0]
     counts = [trial.requests_completed for trial in point.trials if trial.requests_completed]
     lengths = _lengths_s(point)
@@ -53,6 +70,7 @@ def _describe(series: str, point: Point) -> ComparedPoint:
         trial_s=median(lengths) if lengths else None,
         requests=median(counts) if counts else None,
         threads=frozenset(trial.threads for trial in point.trials if trial.threads),
+        warmed_up=_warmed_up(point, telling),
         backlog=_backlog(cell.server.configuration),
         measured=_span(point),
         turns=_turns(point),

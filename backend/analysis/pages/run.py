@@ -17,6 +17,7 @@ from backend.analysis.pages.run_trials import (
     read_trials_of_run,
 )
 from backend.analysis.query.timestamps import instant
+from backend.formats.latency_steps import finest_step_us
 from backend.runs.catalogue.naming import run_name
 from backend.runs.catalogue.run_states import REASON_NOT_READ, state_of
 from backend.runs.checks import SEVERITIES, Finding
@@ -152,7 +153,9 @@ def _describe_trial(
         "reported_rps": trial.reported_rps,
         "p50_us": trial.p50_us,
         "p99_us": trial.p99_us,
-        "latency_step_us": trial.latency_resolution_us,
+        "latency_step_us": finest_step_us(
+            trial.cell.tool, trial.latency_resolution_us, (trial.p50_us, trial.p99_us)
+        ),
         "origin": trial.percentiles_origin,
         "error_rate": trial.error_rate,
         "errors": trial.errors,

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from backend.formats.latency_steps import finest_step_us
 from backend.formats.model import ERROR_CLASSES
 from backend.runs.checks.check_input import time_text
 from backend.runs.measured.measured import throughput_origin_of
@@ -132,7 +133,12 @@ def _latency_note(trial: Trial) -> str:
         "reported": "Reported: the tool's own figures, which cannot be merged with others.",
     }.get(trial.percentiles_origin or "", "The output has no percentiles.")
     step = trial.latency_resolution_us
-    return origin if step is None else f"{origin} The tool rounds latency to {time_text(step)}."
+    if step is None:
+        return origin
+    if trial.percentiles_origin != "computed":
+        tool, median_us = trial.cell.series.tool, trial.percentiles_us.get("50")
+        step = finest_step_us(tool, step, (median_us, trial.latency_mean_us)) or step
+    return f"{origin} The tool rounds latency to {time_text(step)}."
 
 
 def _errors(trial: Trial) -> Iterator[Figure]:

@@ -1,6 +1,7 @@
 """ab, ApacheBench (text report, -w HTML, -g TSV of every request, -e CSV of percentiles).
 
-Loop: closed. Latency unit: whole ms in the text and the TSV, µs in the CSV; Kbytes of 1024 bytes.
+Loop: closed. Latency unit: whole ms in the text and the TSV, µs in the CSV; Kbytes of 1024 bytes,
+of 1000 in version 1.3.
 Success: 2xx and 3xx among the complete requests; unknown when receive errors or exceptions are
 among them, or "Non-2xx responses", which are redirects and errors alike. Percentiles: the sorted
 value number floor(n·p/100), counted from 0. "Length" failures are bodies that differ in length

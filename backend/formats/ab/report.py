@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
+from backend.formats.derived import with_derived_compared
 from backend.formats.model import FormatError, Latency, ParsedTrial
 from backend.formats.numbers import all_known, implied_elapsed_s, parse_count, parse_number, scaled
 from backend.formats.text import Line, Source, blocks
@@ -16,7 +17,8 @@ HEAD_LABELS = frozenset(
     ("Server Software", "Server Hostname", "Server Port", "Document Path", "Concurrency Level")
 )
 LABELS = HEAD_LABELS | {
-    *(ELAPSED, RESULT, RATE, "SSL/TLS Protocol", "Keep-Alive requests", "Total transferred"),
+    *(ELAPSED, RESULT, RATE, "SSL/TLS Protocol", "Keep-Alive requests"),
+    *("Total transferred", "HTML transferred", "Time per request"),
     *("Failed requests", "Broken pipe errors", "Write errors", "Non-2xx responses"),
     "Transfer rate",
 }
@@ -24,7 +26,8 @@ LABELS = HEAD_LABELS | {
 DEVIATION = "mean[+/-sd]"
 # ab says so where it stops without a report.
 REASONS = ("apr_", "connect(): ", "Total of ", "Test aborted", "SSL handshake failed", "ab: ")
-KILOBYTE = 1024
+# Of version 1.3.
+KILOBYTE, OLD_KILOBYTE = 1024, 1000
 # Characters of a header that anybody can send.
 MAX_SOFTWARE = 100
 PARENTHESIS = {"connect": "Connect", "read": "Receive", "length": "Length", "other": "Exceptions"}
@@ -92,7 +95,7 @@ class Report:
             "status": None if not_2xx else 0,
         }
         latency, complete = self._latency()
-        return ParsedTrial(
+        trial = ParsedTrial(
             tool_version=self._version(),
             url=self._url(),
             connections=self._count("Concurrency Level"),
@@ -106,7 +109,8 @@ class Report:
             requests_ok=self._ok(completed, errors),
             reported_rps=rps,
             bytes_received=self._count("Total transferred"),
-            transfer_rate_bytes_s=scaled(self._figure("Transfer rate"), KILOBYTE),
+            body_bytes=self._count("HTML transferred"),
+            transfer_rate_bytes_s=self._transfer_rate(),
             errors=errors,
             not_2xx=not_2xx or None,
             tool_errors=self._tool_errors(),
@@ -115,6 +119,12 @@ class Report:
             latency_resolution_us=1000,
             incomplete=not complete,
         )
+        request_ms = self._figure("Time per request")
+        return with_derived_compared(trial, request_ms=request_ms, step_ms=0.001)
+
+    def _transfer_rate(self) -> float | None:
+        is_old = (self._version() or "").startswith("1.")
+        return scaled(self._figure("Transfer rate"), OLD_KILOBYTE if is_old else KILOBYTE)
 
     def _version(self) -> str | None:
         first = self.block[0].text

@@ -17,6 +17,7 @@ from backend.formats.refusals import not_one_trial
 from backend.formats.text import Document, Source
 from backend.formats.together import read_each
 
+COUNTS_BODIES_ONLY = True
 MARKS = ('"aggregate"', RUN, SUMMARY)
 BROKEN = ('"http.requests"', '"scenariosCreated"', '"vusers.created"')
 

@@ -48,7 +48,8 @@ def _read_result(result: Mapping[str, Any]) -> ParsedTrial:
         requests_completed=sum(answered.values()),
         requests_ok=succeeded(answered),
         reported_rps=json_number(result["ActualQPS"]),
-        bytes_received=_bytes_received(result),
+        bytes_received=_sum(result, "Sizes"),
+        body_bytes=_body_bytes(result),
         errors={"status": failed(answered), "other": codes.get(FAILED, 0)},
         tool_errors=_tool_errors(codes, result.get("ErrorsDurationHistogram") or {}),
         status_counts=answered,
@@ -63,9 +64,16 @@ def _keepalive(result: Mapping[str, Any]) -> bool | None:
     return None if closes is None else not closes
 
 
-def _bytes_received(result: Mapping[str, Any]) -> int | None:
-    sizes = result.get("Sizes") or {}
+def _sum(result: Mapping[str, Any], name: str) -> int | None:
+    """The bytes of all responses by one of fortio's two histograms of sizes."""
+    sizes = result.get(name) or {}
     return round(json_number(sizes["Sum"])) if "Sum" in sizes else None
+
+
+def _body_bytes(result: Mapping[str, Any]) -> int | None:
+    """With the standard client of Go the headers are 0, and the sizes are those of bodies."""
+    sizes, headers = _sum(result, "Sizes"), _sum(result, "HeaderSizes")
+    return None if sizes is None or headers is None else sizes - headers
 
 
 def _codes(result: Mapping[str, Any]) -> dict[str, int]:

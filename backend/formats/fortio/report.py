@@ -14,6 +14,8 @@ from backend.formats.text import Line, Source, blocks, first_with, last_line
 TIMES = "Aggregated Function Time :"
 ENDED, DONE = "Ended after ", "All done "
 SIZES = "Response Body/Total Sizes :"
+# With the standard client of Go these are 0, and the sizes are those of bodies.
+HEADERS = "Response Header Sizes :"
 # fortio's own: the text names none, and shows a finer one in the bounds of its buckets.
 DEFAULT_RESOLUTION_US = 1000
 
@@ -53,14 +55,15 @@ class _Report:
         answered = {code: count for code, count in codes.items() if code != FAILED}
         latency = self._latency(times) if calls else Latency()
         done = self._after(DONE)
-        sizes = _seconds(_pairs(self._after(SIZES)).get("sum", ""))
+        received, bodies = self._sizes()
         return ParsedTrial(
             **self._asked(),
             elapsed_s=parse_duration_s(self._after(ENDED).partition(" ")[0]),
             requests_completed=sum(answered.values()),
             requests_ok=succeeded(answered),
             reported_rps=self._rate(),
-            bytes_received=None if sizes is None else round(sizes),
+            bytes_received=received,
+            body_bytes=bodies,
             errors={"status": failed(answered), "other": codes.get(FAILED, 0)},
             tool_errors=self._tool_errors(codes),
             status_counts=answered,
@@ -95,6 +98,15 @@ class _Report:
                 if count is not None and (words[1] == FAILED or parse_count(words[1]) is not None):
                     counted[words[1]] = count
         return counted
+
+    def _sizes(self) -> tuple[int | None, int | None]:
+        """The bytes of all responses, and of their bodies."""
+        sizes, headers = (
+            _seconds(_pairs(self._after(label)).get("sum", "")) for label in (SIZES, HEADERS)
+        )
+        if sizes is None:
+            return None, None
+        return round(sizes), None if headers is None else round(sizes - headers)
 
     def _asked(self) -> dict[str, Any]:
         """What the banner, the line behind it and the sockets say was asked for."""

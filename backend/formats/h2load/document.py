@@ -57,6 +57,9 @@ def _trial(document: Mapping[str, Any]) -> ParsedTrial:
         elapsed_s=json_number(measured["duration"]),
         reported_rps=json_number(measured["request_per_second"]),
         bytes_received=json_count(measured["traffic"]["total"]),
+        body_bytes=json_count(measured["traffic"]["data"])
+        if "data" in measured["traffic"]
+        else None,
         transfer_rate_bytes_s=json_number(measured["bytes_per_second"]),
         latency=latency,
         latency_origin="samples" if is_all else latency.printed_origin,

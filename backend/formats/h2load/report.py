@@ -88,7 +88,8 @@ class Report:
         counts = self._counts("requests:", REQUESTS, optional=("timeout",))
         codes = self._counts("status codes:", FINAL_CLASSES)
         latency, step = self._latency() if completed_of(counts) else (Latency(), None)
-        received, spawned = self._received(), self._spawned()
+        received, bodies = self._traffic()
+        spawned = self._spawned()
         return ParsedTrial(
             loop="open" if any(CREATED in line.text for line in spawned) else "closed",
             connections=_sum(parse_count(line.words[3]) for line in spawned),
@@ -106,6 +107,7 @@ class Report:
             warmup_s=self._seconds("of warm-up time"),
             reported_rps=rate,
             bytes_received=received,
+            body_bytes=bodies,
             transfer_rate_bytes_s=transfer,
             latency=latency,
             latency_origin=latency.printed_origin,
@@ -160,14 +162,16 @@ class Report:
             expected=f'a line such as "{expected}"',
         )
 
-    def _received(self) -> int | None:
-        """The bytes of "113.44KB (116160) total, …", before version 1.3 "116160 bytes total"."""
+    def _traffic(self) -> tuple[int | None, int | None]:
+        """The bytes of "113.44KB (116160) total, …, 39.06KB (40000) data": all, and of bodies.
+
+        Before version 1.3 "116160 bytes total". The parts include a warm-up, which the total does
+        not: then those of bodies are unknown.
+        """
         labelled = self._after("traffic:")
-        sizes, total, _ = labelled[1].partition(" total") if labelled else ("", "", "")
-        words = sizes.split()
-        if not total or len(words) != 2:
-            return None
-        return parse_count(words[0]) if words[1] == "bytes" else parse_count(words[1].strip("()"))
+        sizes = labelled[1].split(", ") if labelled else []
+        total, bodies = _bytes_of(sizes, "total"), _bytes_of(sizes, "data")
+        return total, None if self._seconds("of warm-up time") else bodies
 
     def _spawned(self) -> list[Line]:
         return [line for line in self.block if _spawns(line)]
@@ -248,6 +252,15 @@ def outcomes_of(counts: Mapping[str, int], codes: Mapping[str, int]) -> dict[str
 def progress_of(counts: Mapping[str, int]) -> dict[str, int]:
     """How far the requests came, of all that were asked for."""
     return {name: counts[name] for name in ("total", "started", "done")}
+
+
+def _bytes_of(sizes: Iterable[str], name: str) -> int | None:
+    """The bytes of "39.06KB (40000) data" or "40000 bytes data" among sizes; None without it."""
+    for size in sizes:
+        words = size.split(maxsplit=2)
+        if len(words) == 3 and words[2].split()[0] == name:
+            return parse_count(words[0] if words[1] == "bytes" else words[1].strip("()"))
+    return None
 
 
 def _sum(parts: Iterable[int | None]) -> int | None:

@@ -25,6 +25,7 @@ from backend.formats.text import Source
 from backend.formats.together import read_each, split_sources
 
 KEEPS_CONNECTIONS = True
+COUNTS_BODIES_ONLY = True
 MARKS = ("Slowest:", "response-time", *boom.MARKS)
 
 

@@ -91,6 +91,7 @@ class Report:
             requests_completed=replies,
             requests_ok=None if status is None else succeeded(status),
             reported_rps=rate,
+            body_bytes=self._body_bytes(replies),
             errors=_classes(errors),
             tool_errors=errors or {},
             status_counts=status,
@@ -114,6 +115,11 @@ class Report:
     def _reply_rate(self, samples: int | None) -> dict[str, float | int | None]:
         average = self._figure("Reply rate [replies/s]:", "avg") if samples else None
         return {"reply_rate_samples": samples, "reply_rate_avg": average}
+
+    def _body_bytes(self, replies: int) -> int | None:
+        """The mean content of a reply, which has one decimal, times the replies."""
+        content = self._figure("Reply size [B]:", "content")
+        return None if content is None else round(content * replies)
 
     def _totals(self) -> tuple[int, int, int, float]:
         words = self._words(TOTAL)

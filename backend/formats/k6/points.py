@@ -20,7 +20,7 @@ HEAD_LINES = 200
 CSV_START = "metric_name,timestamp,metric_value"
 TAGS = ("status", "error", "error_code", "expected_response", "url")
 # Metrics of which only the values are of interest, and what is counted of them.
-COUNTED = ("http_reqs", "data_received", "dropped_iterations", "checks")
+COUNTED = ("http_reqs", "data_received", "iterations", "dropped_iterations", "checks")
 NO_LINE = "\x01"
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from backend.formats.k6.executors import Asked, asked_for
-from backend.formats.k6.summary import DURATION, latency_of
+from backend.formats.k6.summary import DURATION, latency_of, sent_share
 from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
 from backend.formats.numbers import (
     DECIMAL_UNITS,
@@ -133,6 +133,7 @@ class _Report:
             loop="open" if dropped else asked.loop,
             connections=asked.connections,
             requested_rate_rps=self._requested_rate(asked, count),
+            sent_share=sent_share(self._iterations(), dropped),
             requested_duration_s=asked.duration_s,
             requests_completed=count if failed == 0 else None,
             requests_ok=None if failed is None else count - failed,
@@ -204,9 +205,11 @@ class _Report:
 
     def _requested_rate(self, asked: Asked, count: int) -> float | None:
         """The iterations asked for a second, where an iteration made one request."""
+        return asked.iterations_per_s if self._iterations() == count else None
+
+    def _iterations(self) -> int:
         words = self.metrics.get("iterations", [])
-        one_each = bool(words) and parse_count(words[0]) == count
-        return asked.iterations_per_s if one_each else None
+        return (parse_count(words[0]) or 0) if words else 0
 
     def _is_whole(self) -> bool:
         """Whether the text has what k6 prints behind the requests."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from backend.formats.k6.summary import sent_share
 from backend.formats.model import CLIENT_CLASS, UNANSWERED_CLASSES, FormatError, ParsedTrial
 from backend.formats.numbers import LONGEST_MS
 from backend.formats.statuses import failed
@@ -117,6 +118,7 @@ class Requests:
         return ParsedTrial(
             url=next(iter(self.urls)) if len(self.urls) == 1 else None,
             loop="open" if dropped else None,
+            sent_share=sent_share(self.sums["iterations"], dropped),
             requests_completed=self.gathering.completed if has_statuses else None,
             requests_ok=self.ok,
             bytes_received=self.sums["data_received"],

@@ -54,10 +54,12 @@ def _read_summary(summary: Mapping[str, Any]) -> ParsedTrial:
     count = json_count(requests["count"])
     failed = _failures(metrics.get("http_req_failed"), count)
     dropped = json_count(metrics.get("dropped_iterations", {}).get("count", 0))
+    iterations = json_count(metrics.get("iterations", {}).get("count", 0))
     latency = _latency(metrics.get(DURATION, {}), all_failed=failed == count)
     return ParsedTrial(
         tool_version=_version(summary),
         loop="open" if dropped else None,
+        sent_share=sent_share(iterations, dropped),
         elapsed_s=_elapsed_s(summary),
         requests_completed=count if failed == 0 else None,
         requests_ok=None if failed is None else count - failed,
@@ -118,6 +120,14 @@ def _latency(values: Values, *, all_failed: bool) -> Latency:
         if isinstance(value, int | float)
     }
     return Latency() if all_failed and not figures.get("max") else latency_of(figures)
+
+
+def sent_share(iterations: int, dropped: int) -> float | None:
+    """The share of the offered iterations that began; None where k6 names none that was dropped.
+
+    k6 drops an iteration of an arrival rate for which no virtual user is free.
+    """
+    return iterations / (iterations + dropped) if dropped and iterations else None
 
 
 def latency_of(figures: Mapping[str, float]) -> Latency:

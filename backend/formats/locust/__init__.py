@@ -34,6 +34,7 @@ from backend.formats.refusals import not_one_trial
 from backend.formats.text import Document, Source
 from backend.formats.together import read_each, split_sources
 
+COUNTS_BODIES_ONLY = True
 MARKS = (
     *(STARTED, "# fails", '"num_requests"', "Response Time", "Occurrences"),
     *("response time", "Traceback,Nodes", "User Count"),

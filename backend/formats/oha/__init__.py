@@ -21,6 +21,7 @@ from backend.formats.text import Source
 from backend.formats.together import read_each, split_sources, with_samples
 
 KEEPS_CONNECTIONS = True
+COUNTS_BODIES_ONLY = True
 MARKS = ("Success rate:", '"successRate"', "request-start,DNS")
 
 

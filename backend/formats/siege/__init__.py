@@ -20,6 +20,7 @@ from backend.formats.siege.runs import RESULT, Run, find_runs, has_report, is_lo
 from backend.formats.text import Source
 from backend.formats.together import read_each, split_sources
 
+COUNTS_BODIES_ONLY = True
 MARKS_OF_RUNS = (RESULT, " secs:", "HTTP/1.0,", "HTTP/1.1,")
 MARKS = ("** SIEGE", "Transactions:", '"transactions"', " bytes ==> ", "Elap Time", "HTTP/1.")
 

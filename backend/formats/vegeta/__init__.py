@@ -1,7 +1,9 @@
 """vegeta (results as gob, JSON lines, CSV; reports as text, JSON, hist, hdrplot).
 
-Loop: open; -rate=0 with -max-workers is closed and looks the same. Latency unit: ns in results
-and JSON, durations of Go rounded to the next unit in the text, ms in hdrplot. Success: 200 to 399.
+Loop: open; -rate=0 with -max-workers is closed and looks the same. The rate that was asked for is
+not printed: the offered rate is the roundest that explains the times of sending. Latency unit: ns
+in results and JSON, durations of Go rounded to the next unit in the text, ms in hdrplot. Success:
+200 to 399.
 Percentiles: of a t-digest over all attempts, failed ones too, 0.1 to 1 % off; ours are of the
 results, attempts without an answer left out. Status code 0 is an attempt without an answer; the
 report lists error texts without counts, so their classes are known where all are of one class.
@@ -24,6 +26,7 @@ from backend.formats.vegeta.report import find_reports, read_reports
 from backend.formats.vegeta.results import is_csv, is_json_lines, read_csv, read_json_lines
 
 KEEPS_CONNECTIONS = True
+COUNTS_BODIES_ONLY = True
 # The comma is of the CSV, which has no header; what else it needs is asked of its first line.
 MARKS = ("[total", '"bytes_in"', "Value(ms)", "[0s,", ",")
 COUNTS = ("requests_completed", "requests_ok", "bytes_received")
@@ -67,7 +70,7 @@ def _entries(source: Source) -> tuple[int, list[Entry]]:
 
 def _joined(first: ParsedTrial, other: ParsedTrial) -> ParsedTrial:
     """The richer file's figures, with what only the other one has."""
-    names = ("elapsed_s", *COUNTS)
+    names = ("elapsed_s", "sent_rps", "offered_rps", *COUNTS)
     missing: dict[str, Any] = {
         name: getattr(other, name) for name in names if getattr(first, name) is None
     }

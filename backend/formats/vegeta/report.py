@@ -17,6 +17,7 @@ from backend.formats.statuses import failed, succeeded
 from backend.formats.text import Line, Source, blocks, is_prompt, last_line
 from backend.formats.transport_errors import counted_classes, error_class, is_whole_error
 from backend.formats.vegeta.curves import read_hdrplot, read_histogram
+from backend.formats.vegeta.offered import offered_rate, sent_rate
 from backend.formats.vegeta.results import RESOLUTION_US, UNANSWERED
 
 # What -every prints to clear the screen before each report but the last.
@@ -109,12 +110,14 @@ def _read_json(report: Mapping[str, Any]) -> ParsedTrial:
         key.removesuffix("th"): _us(value) for key, value in latencies.items() if key.endswith("th")
     }
     rate, wait = report.get("throughput", report.get("rate")), report.get("wait")
-    requests = json_count(report["requests"])
+    requests, span_s = json_count(report["requests"]), json_count(report["duration"]) / 1e9
     return _report(
         requests,
         {code: json_count(count) for code, count in report["status_codes"].items()},
         [str(text) for text in report.get("errors") or ()],
         elapsed_s=(json_count(report["duration"]) + json_count(0 if wait is None else wait)) / 1e9,
+        sent_rps=sent_rate(requests, span_s),
+        offered_rps=offered_rate(requests, span_s),
         reported_rps=optional_number(rate),
         bytes_received=json_count(report["bytes_in"]["total"]),
         latency=Latency(
@@ -194,13 +197,16 @@ def _read_text(block: Sequence[Line]) -> ParsedTrial:
         raise _cut_off(block)
     texts = _texts(block)
     rate = totals.get("throughput", totals.get("rate"))
+    requests, span_s = require_count(totals["total"]), _span_s(rows)
     trial = _report(
-        require_count(totals["total"]),
+        requests,
         counts,
         texts,
         elapsed_s=require_duration_us(rows["Duration"]["total"]) / 1e6
         if "Duration" in rows
         else None,
+        sent_rps=sent_rate(requests, span_s),
+        offered_rps=offered_rate(requests, span_s),
         reported_rps=None if rate is None else require_number(rate),
         bytes_received=require_count(sizes["total"]),
         latency=Latency(
@@ -214,6 +220,17 @@ def _read_text(block: Sequence[Line]) -> ParsedTrial:
         latency_resolution_us=_step_us(list(times.values())),
     )
     return replace(trial, incomplete=texts is None)
+
+
+def _span_s(rows: Mapping[str, Mapping[str, str]]) -> float | None:
+    """From the first request to the last: by the rate, which is finer, else by the duration."""
+    totals, times = rows["Requests"], rows.get("Duration", {})
+    rate = require_number(totals["rate"]) if "rate" in totals else 0.0
+    if rate:
+        return require_count(totals["total"]) / rate
+    # Before version 4 the only time was that of the attack.
+    time = times.get("attack", times.get("total"))
+    return None if time is None else require_duration_us(time) / 1e6
 
 
 def _rows(block: Sequence[Line]) -> Iterator[tuple[str, dict[str, str]]]:

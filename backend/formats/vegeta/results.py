@@ -18,6 +18,7 @@ from backend.formats.statuses import by_status, failed, succeeded
 from backend.formats.text import HEAD_BYTES, Source, clean_lines, is_prompt
 from backend.formats.timeline import Gathering
 from backend.formats.transport_errors import counted_classes
+from backend.formats.vegeta.offered import offered_rate, sent_rate
 
 if TYPE_CHECKING:
     import polars as pl
@@ -56,6 +57,8 @@ class Attempts:
         self.classes = Counter[str]()
         self.texts = Counter[str]()
         self.urls: set[str | None] = set()
+        # When the first and the last were sent, in ns.
+        self.first_ns, self.last_ns = MOST[START], 0
 
     def add(self, frame: pl.DataFrame) -> None:
         """A frame with COLUMNS: ns since 1970, code (0 without an answer), ns, bytes, texts."""
@@ -66,6 +69,8 @@ class Attempts:
         self.count += len(frame)
         self.bytes_in += int(figures[BYTES_IN].sum())
         self.statuses += np.bincount(codes, minlength=len(self.statuses))
+        self.first_ns = min(self.first_ns, int(figures[START].min()))
+        self.last_ns = max(self.last_ns, int(figures[START].max()))
         self._add_texts(frame)
         self._add_urls(frame[URL])
         self.requests.add(
@@ -98,9 +103,12 @@ class Attempts:
         (url,) = self.urls if len(self.urls) == 1 else (None,)
         statuses = by_status(self.statuses)
         unanswered = statuses.pop(UNANSWERED, 0)
+        span_s = (self.last_ns - self.first_ns) / 1e9
         return ParsedTrial(
             url=url or None,
             loop="open",
+            sent_rps=sent_rate(self.count, span_s),
+            offered_rps=offered_rate(self.count, span_s),
             requests_completed=self.count - unanswered,
             requests_ok=succeeded(statuses),
             bytes_received=self.bytes_in,

@@ -60,6 +60,7 @@ def _trial(document: Mapping[str, Any], start: Start) -> ParsedTrial:
         requests_ok=passed,
         reported_rps=rate,
         bytes_received=_traffic(document["traffic"]),
+        body_bytes=json_count(document["traffic"]["bytes_body"]),
         transfer_rate_bytes_s=json_number(document["kBps_per_sec"]) * KILOBYTE,
         errors=error_classes(status, failed),
         tool_errors={"fail": failed, "errs": json_count(responses["errs"])},

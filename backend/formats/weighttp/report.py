@@ -29,7 +29,7 @@ def read_report(block: Sequence[Line], start: Start) -> ParsedTrial:
         raise _cut_off(block)
     _check(block, "requests:", counts["done"], counts["succeeded"] + counts["failed"])
     status = _counts(block, "status codes:", statuses.FINAL_CLASSES)
-    traffic = _traffic(block)
+    traffic, bodies = _traffic(block)
     asked = start if start.requests == counts["total"] else Start(start.version)
     return ParsedTrial(
         tool_version=start.version,
@@ -41,6 +41,7 @@ def read_report(block: Sequence[Line], start: Start) -> ParsedTrial:
         requests_ok=counts["succeeded"],
         reported_rps=rate,
         bytes_received=traffic,
+        body_bytes=bodies,
         transfer_rate_bytes_s=None if transfer is None else transfer * KILOBYTE,
         errors=error_classes(status, counts["failed"]),
         tool_errors={name: counts[name] for name in ("failed", "errored")},
@@ -100,11 +101,11 @@ def _counts(block: Sequence[Line], label: str, names: Sequence[str]) -> dict[str
     return all_by_name({name: parse_count(before.get(name, "")) for name in names})
 
 
-def _traffic(block: Sequence[Line]) -> int | None:
-    """Bytes received; null without the line, or where it is cut off."""
+def _traffic(block: Sequence[Line]) -> tuple[int | None, int | None]:
+    """Bytes received, and those of bodies; null without the line, or where it is cut off."""
     line = first_with(block, "traffic:")
     if line is None:
-        return None
+        return None, None
     words = [word.rstrip(",") for word in line.words]
     sizes = {
         name: parse_count(size)
@@ -113,9 +114,9 @@ def _traffic(block: Sequence[Line]) -> int | None:
     }
     printed = all_known(map(sizes.get, TRAFFIC))
     if printed is None:
-        return None
+        return None, None
     _check(block, "traffic:", printed[0], printed[1] + printed[2])
-    return printed[0]
+    return printed[0], printed[2]
 
 
 def _check(block: Sequence[Line], label: str, whole_count: int, parts: int) -> None:

@@ -11,6 +11,7 @@ wrk2's as well.
 
 from collections.abc import Sequence
 
+from backend.formats.derived import with_derived_compared
 from backend.formats.model import Entry, FormatError, ParsedTrial
 from backend.formats.refusals import read_or_refuse
 from backend.formats.text import Line, Source, first_with
@@ -63,7 +64,7 @@ def _refused(sources: Sequence[Source]) -> FormatError:
 
 def _read_block(block: Sequence[Line]) -> ParsedTrial:
     _refuse_what_may_be_wrk2(block)
-    return with_rates_compared(Report(block).trial(), block)
+    return with_rates_compared(with_derived_compared(Report(block).trial()), block)
 
 
 def _refuse_what_may_be_wrk2(block: Sequence[Line]) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 from uuid import uuid4
 
+from backend.formats.latency_steps import finest_step_us
 from backend.ingest.envelope.envelope import Envelope
 from backend.ingest.preview.dry_records import DryFile, DryRefusal, DryTrial
 from backend.ingest.reading.reading import plain_record
@@ -184,7 +185,9 @@ def _trial(run: Run, record: TrialRecord) -> DryTrial:
             "throughput": figures.throughput_rps,
             "p50": figures.percentiles_us.get("50"),
             "p99": figures.percentiles_us.get("99"),
-            "step": figures.latency_resolution_us,
+            "step": finest_step_us(
+                point.tool, figures.latency_resolution_us, figures.percentiles_us.values()
+            ),
             "error_rate": figures.error_rate,
             "requests": figures.requests_completed,
             "elapsed_s": figures.elapsed_s,

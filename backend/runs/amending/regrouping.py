@@ -19,7 +19,7 @@ from backend.runs.measured.measured import server_texts
 from backend.runs.measured.trial_parts import give_cells
 from backend.runs.models import Cell, Correction, Host, Run, Series, Trial
 from backend.runs.recording.as_read import read_run, read_trial, run_as_read, trial_as_read
-from backend.runs.recording.cells import MEMBER_COLUMNS, load_of, merge_cell
+from backend.runs.recording.cells import MEMBER_COLUMNS, load_of, merge_cell, runs_listing_warmups
 from backend.runs.recording.corrections import (
     TRIAL_FIELDS,
     as_time,
@@ -49,7 +49,7 @@ RUNS_AT_ONCE, TRIALS_AT_ONCE = 50, 10_000
 _RUN_COLUMNS = (*HOST_ROLES, "started_at", "finished_at", "labels", "notes", "as_read")
 # The active corrections of each run, the earliest first.
 _OfRuns = Mapping[UUID, Sequence[Correction]]
-_TRIAL_COLUMNS = (*MEMBER_COLUMNS, "run", "as_read", "checks", "server_tail")
+_TRIAL_COLUMNS = (*MEMBER_COLUMNS, "run", "as_read", "checks", "server_tail", "printed")
 
 
 def regroup(run: Run, corrections: Sequence[Correction]) -> None:
@@ -261,8 +261,7 @@ def _regroup_cells(trials: Sequence[Trial], all_series: Sequence[Series]) -> Non
         groups[key].trials.append(trial)
     sizes = Counter(trial.cell_id for trial in trials)
     changed = [group for group in groups.values() if not group.is_stored(sizes)]
-    for group in changed:
-        merge_cell(group.cell, group.trials)
+    _merge(changed)
     copy_rows(Cell, [group.cell for group in changed])
     for group in changed:
         for trial in group.trials:
@@ -287,7 +286,7 @@ def _give_checks(trials: Sequence[Trial], outcomes: Sequence[_Outcome]) -> None:
     """The stored findings of each trial, with those of `NAME_CHECKS` for its current names."""
     named: dict[tuple[object, ...], list[dict[str, Any]]] = {}
     for trial, outcome in zip(trials, outcomes, strict=True):
-        key = (trial.run_id, outcome.series.pk, trial.server_tail)
+        key = (trial.run_id, outcome.series.pk, trial.server_tail, trial.printed.get("software"))
         if key not in named:
             named[key] = _checks_by_name(trial, outcome.series)
         kept = [finding for finding in trial.checks if finding["id"] not in NAME_CHECKS]
@@ -300,9 +299,16 @@ def _checks_by_name(trial: Trial, series: Series) -> list[dict[str, Any]]:
     named = check_trial(
         CheckInput(
             server_version=server["version"],
+            server_software=trial.printed.get("software"),
             host_known=trial.run.server_host is not None,
             server_texts=tuple(server_texts(server, trial.server_tail, trial.run)),
         ),
         only=NAME_CHECKS,
     )
     return [finding.as_dict() for finding in named]
+
+
+def _merge(groups: Sequence[_Group]) -> None:
+    listing = runs_listing_warmups(group.cell.run for group in groups)
+    for group in groups:
+        merge_cell(group.cell, group.trials, lists_warmups=group.cell.run.pk in listing)

@@ -1,8 +1,10 @@
 """Rules over the trials of one cell, in the order they were executed."""
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 from math import sqrt
+from operator import itemgetter
 from statistics import NormalDist, fmean, stdev
 
 from backend.runs.checks.check import CellInput, CellRule
@@ -15,6 +17,7 @@ from backend.stats.thresholds import LEAST_TRIALS, RELEVANT_SHARE
 
 FEW_TRIALS = "few-trials"
 TWO_MODES = "two-modes"
+NO_WARMUP = "no-warmup"
 # Of the trials' mean: the standard deviation that a quiet machine keeps below.
 HIGH_VARIATION = 0.05
 # How sure `spread` is that the trials vary by more.
@@ -25,6 +28,15 @@ LEAST_DRIFT = 0.05
 DRIFT_TRIALS = 5
 # Trials that only fall, to less than this share of the first.
 COLLAPSED_SHARE = 0.5
+# Of the trials' mean: so little do so many trials of a server vary that waits for nothing fixed in
+# less than 0.1 % of load points.
+LEAST_VARIATION = 0.0001
+LEAST_COPIES = 5
+# A server whose p99 is at most so many times its p50 waits for a fixed time.
+STEADY_LATENCY = 1.1
+# Latencies from here on have three digits or more. So many of two trials are not equal by chance.
+LEAST_FINE_US = 100.0
+FINE_FIGURES = 3
 # Two groups of this many trials are two levels if the gap is this many times as wide as the wider
 # group. By chance, fewer than 1 % of 8 uniform values show such a gap, and 0.1 % of 8 normal ones.
 LEAST_OF_GROUP = 3
@@ -115,6 +127,39 @@ def _find_collapse(cell: CellInput) -> str | None:
     return f"The trials reach {' → '.join(map(rate_text, rates))} requests/s."
 
 
+def _find_copies(cell: CellInput) -> str | None:
+    """Trials that agree as measurements do not: figures that were copied and changed a little."""
+    figures = Counter(filter(None, map(_fine_latencies, cell.trials)))
+    latencies, count = max(figures.items(), key=itemgetter(1), default=((), 0))
+    if count > 1:
+        return f"{count} trials have the same {len(latencies)} latencies."
+    rates = cell.rates
+    if len(rates) < LEAST_COPIES or not fmean(rates) or any(map(_is_paced, cell.trials)):
+        return None
+    variation = stdev(rates) / fmean(rates)
+    if variation >= LEAST_VARIATION:
+        return None
+    return (
+        f"The standard deviation of {len(rates)} trials is {percent_text(variation)} of their "
+        f"mean, {rate_text(fmean(rates))} requests/s."
+    )
+
+
+def _fine_latencies(trial: CheckInput) -> tuple[float, ...] | None:
+    """The latencies of a trial; None where too few are printed finer than whole milliseconds."""
+    figures = (trial.latency_mean_us, trial.latency_max_us, *trial.percentiles_us.values())
+    known = tuple(figure for figure in figures if figure is not None)
+    fine = {figure for figure in known if figure % 1000 and figure >= LEAST_FINE_US}
+    return known if len(fine) >= FINE_FIGURES and trial.latency_max_us in fine else None
+
+
+def _is_paced(trial: CheckInput) -> bool:
+    """Whether a schedule or a fixed wait sets the rate of a server, and not its speed."""
+    p50, p99 = trial.percentiles_us.get("50"), trial.percentiles_us.get("99")
+    is_waiting = bool(p50) and p99 is not None and p99 <= STEADY_LATENCY * (p50 or 0.0)
+    return trial.loop == "open" or trial.offered_rps is not None or is_waiting
+
+
 def _find_two_modes(cell: CellInput) -> str | None:
     rates = sorted(cell.rates)
     if len(rates) < LEAST_VALUES:
@@ -153,7 +198,7 @@ CELL_RULES = (
         find=_find_few_trials,
     ),
     CellRule(
-        id="no-warmup",
+        id=NO_WARMUP,
         severity="info",
         title="No warm-up",
         explanation="There was no warm-up before the counted trials, so connecting, cold "
@@ -208,6 +253,17 @@ CELL_RULES = (
         source="Hartigan & Hartigan (1985), The Dip Test of Unimodality, Annals of "
         "Statistics 13(1)",
         find=_find_two_modes,
+    ),
+    CellRule(
+        id="too-alike",
+        severity="warning",
+        title="Trials agree more than measurements do",
+        explanation="Five or more trials vary by less than 0.01 %, although no schedule and no "
+        "fixed wait sets their rate; or two trials have the same mean, maximum and percentiles, "
+        "which are printed finer than whole milliseconds. Figures may have been copied from one "
+        "trial to another, and changed a little.",
+        remedy="Upload the outputs of the load tool as it printed them.",
+        find=_find_copies,
     ),
     *DEPENDENCE_RULES,
     *INTERRUPTION_RULES,

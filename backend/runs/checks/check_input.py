@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from backend.runs.checks.response_sizes import ResponseSize
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claims:
@@ -27,14 +29,14 @@ class Claims:
 class Evidence:
     """What the envelope asked for, and what the output says.
 
-    `url`: that the tool called. `response_bytes`: received bytes ÷ completed requests.
+    `url`: that the tool called. `response`: its bytes by the output, with or without its header.
     `host_names`: of client and server, None where unknown.
     """
 
     asked: Claims = field(default_factory=Claims)
     printed: Claims = field(default_factory=Claims)
     url: str | None = None
-    response_bytes: float | None = None
+    response: ResponseSize | None = None
     host_names: tuple[str | None, str | None] = (None, None)
 
 
@@ -58,6 +60,8 @@ class CheckInput:
     loop: str | None = None
     connections: int | None = None
     offered_rps: float | None = None
+    # Of the offered requests, the share that an open loop sent.
+    sent_share: float | None = None
     keepalive: bool | None = None
     # Of a load tool that was asked for a number of requests, and for no time.
     requests_asked: int | None = None

@@ -76,6 +76,8 @@ class ComparedPoint(Struct, frozen=True, kw_only=True, gc=False):
     trial_s: float | None = None
     requests: float | None = None
     threads: frozenset[int] = frozenset()
+    # Whether warm-ups came before its trials.
+    warmed_up: bool | None = None
     # How many connections wait until the server accepts them, as its settings say.
     backlog: str | None = None
     measured: tuple[datetime, datetime] | None = None
@@ -96,6 +98,7 @@ def check_comparison(points: Sequence[ComparedPoint]) -> dict[str, list[Compared
         "far-apart": _gather(_far_apart, by_axis_place),
         "unequal-length": _gather(_unequal_length, by_place),
         "unequal-threads": _gather(lambda part: _unequal(part, attrgetter("threads")), by_place),
+        "unequal-warmup": _gather(_unequal_warmup, by_place),
         "no-common-load": _gather(_no_common_load, _by(points, lambda point: point.workload)),
         # At any load, since a queue belongs to the server.
         "unequal-backlog": _unequal(points, attrgetter("backlog")),
@@ -175,6 +178,11 @@ def _unequal(
     """The points of a known value, where they have several."""
     known = [point for point in points if value(point)]
     return known if len(set(map(value, known))) > 1 else []
+
+
+def _unequal_warmup(points: Sequence[ComparedPoint]) -> Sequence[ComparedPoint]:
+    known = [point for point in points if point.warmed_up is not None]
+    return known if len({point.warmed_up for point in known}) > 1 else []
 
 
 def _no_common_load(points: Sequence[ComparedPoint]) -> Sequence[ComparedPoint]:
@@ -274,6 +282,14 @@ COMPARISON_CHECKS = (
         title="The load tool had different numbers of threads",
         explanation="A load tool with fewer threads may reach its limit before the server does.",
         remedy="Measure every series with the same number of threads.",
+    ),
+    Check(
+        id="unequal-warmup",
+        severity="warning",
+        title="Only some of the servers were warmed up",
+        explanation="Some series had a warm-up before their trials and others had none. Only the "
+        "trials of the others include connecting, cold caches and just-in-time compilation.",
+        remedy="Give every series the same warm-up.",
     ),
     Check(
         id="no-common-load",

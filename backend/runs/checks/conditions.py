@@ -16,7 +16,8 @@ COMPILING = re.compile(r"\b(PyPy|JVM|OpenJDK|HotSpot|GraalVM|Java|Jython|JRuby)\
 ANSWERS_BEFORE_READING = "answers_before_reading"
 
 
-def _find_request_limit(trial: CheckInput) -> str | None:
+def find_request_limit(trial: CheckInput) -> str | None:
+    """That `ab -t` ended at its number of requests, before the time."""
     asked_s, elapsed_s = trial.evidence.asked.duration_s, trial.elapsed_s
     if trial.tool != "ab" or asked_s is None or elapsed_s is None:
         return None
@@ -67,7 +68,7 @@ CONDITION_RULES = (
         "before the time is over, so its trial is shorter than that of a slow server.",
         remedy="Give `-n` after `-t`, with a number that no server reaches.",
         source="Manual of ab: -t implies -n 50000",
-        find=_find_request_limit,
+        find=find_request_limit,
     ),
     TrialRule(
         id="tick-rate",

@@ -1,20 +1,24 @@
 """Rules that compare the output of a trial with what the envelope says of the trial."""
 
 from collections.abc import Iterator
-from ipaddress import ip_address
+from ipaddress import ip_address, ip_network
 from typing import Any
 from urllib.parse import urlsplit
 
 from backend.runs.checks.check import TrialRule
 from backend.runs.checks.check_input import CheckInput
+from backend.runs.checks.conditions import find_request_limit
+from backend.runs.checks.response_sizes import may_have_body
 from backend.stats.thresholds import HIGH_ERROR_RATE
 
-# Sizes, rates and times that differ by less are one figure, rounded.
+# Rates that differ by less are one figure, rounded.
 TOLERANCE = 0.1
-# Some tools count the headers of a response among its bytes: they are rarely longer.
-HEADER_BYTES = 1024
-# A tool may start late or wait for the last responses.
-LATE_SHARE, LATE_S = 0.2, 1.0
+# Docker's default network `bridge`, and the names under which containers reach their host.
+DOCKER_BRIDGE = ip_network("172.17.0.0/16")
+GATEWAYS = ("host.docker.internal", "gateway.docker.internal", "host.containers.internal")
+# A tool that ends by time ends this little before it, and may start late or wait for the last
+# responses.
+EARLY_SHARE, LATE_SHARE, LEAST_S = 0.1, 0.2, 1.0
 
 
 def claims_of_url(url: str | None) -> dict[str, Any]:
@@ -31,10 +35,13 @@ def one_host(trial: CheckInput) -> str | None:
     if trial.same_host:
         return None
     parts = _split(trial.evidence.url)
-    if parts is not None and is_loopback(parts.hostname or ""):
-        return f"The load tool called {parts.hostname}, which is the host that it runs on."
+    name = "" if parts is None else parts.hostname or ""
+    if is_loopback(name):
+        return f"The load tool called {name}, which is the host that it runs on."
+    if _is_bridge(name):
+        return f"The load tool called {name}, which is a container of the host that it runs on."
     client, server = trial.evidence.host_names
-    if client is not None and client == server and trial.same_host is False:
+    if client is not None and client == server:
         return f"Client and server host are both named {client}."
     return None
 
@@ -45,6 +52,16 @@ def is_loopback(host: str) -> bool:
         return True
     try:
         return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _is_bridge(host: str) -> bool:
+    """Whether a host of a URL is on the network that Docker makes on one host, or its gateway."""
+    if host in GATEWAYS:
+        return True
+    try:
+        return ip_address(host) in DOCKER_BRIDGE
     except ValueError:
         return False
 
@@ -83,27 +100,43 @@ def _departures(trial: CheckInput) -> Iterator[str]:
         yield _both("threads", asked.threads, printed.threads)
     if _differ(asked.path, printed.path) and (asked.path or "").split("?")[0] != printed.path:
         yield _both("path", asked.path, printed.path)
-    lasted_s = trial.elapsed_s if printed.duration_s is None else printed.duration_s
-    if lasted_s is not None and asked.duration_s is not None:
-        late_s = max(LATE_SHARE * asked.duration_s, LATE_S)
-        if abs(lasted_s - asked.duration_s) > late_s:
-            yield _both("seconds", f"{asked.duration_s:g}", f"{lasted_s:.3g}")
+    asked_s, printed_s = asked.duration_s, printed.duration_s
+    if None not in (asked_s, printed_s) and abs((printed_s or 0.0) - (asked_s or 0.0)) > LEAST_S:
+        yield _both("seconds", f"{asked_s:g}", f"{printed_s:.3g}")
+
+
+def _find_other_duration(trial: CheckInput) -> str | None:
+    """The time that the tool measured, where it is not the time that it was asked to run for."""
+    printed_s = trial.evidence.printed.duration_s
+    asked_s = trial.evidence.asked.duration_s if printed_s is None else printed_s
+    lasted_s = trial.elapsed_s
+    if asked_s is None or lasted_s is None or find_request_limit(trial):
+        return None
+    is_early = asked_s - lasted_s > max(EARLY_SHARE * asked_s, LEAST_S)
+    if not is_early and not _is_late(trial, lasted_s - asked_s, asked_s):
+        return None
+    return f"It ran for {lasted_s:.3g} of {asked_s:g} s."
+
+
+def _is_late(trial: CheckInput, late_s: float, asked_s: float) -> bool:
+    """Whether a closed loop ran on for longer than it waits for its last responses."""
+    if trial.loop != "closed" or trial.latency_max_us is None or trial.errors.get("timeout"):
+        return False
+    return late_s - trial.latency_max_us / 1e6 > max(LATE_SHARE * asked_s, LEAST_S)
 
 
 def _other_size(trial: CheckInput) -> float | None:
     """The bytes per response, where a response of the asked size cannot have them."""
-    payload, size = trial.evidence.asked.payload_bytes, trial.evidence.response_bytes
-    completed = trial.requests_completed
-    if payload is None or size is None or not completed or trial.evidence.asked.method == "HEAD":
+    asked, response = trial.evidence.asked, trial.evidence.response
+    payload, completed = asked.payload_bytes, trial.requests_completed
+    if payload is None or response is None or not completed or asked.method == "HEAD":
         return None
     # With many failures, error pages change the bytes per response.
     if trial.incomplete or (trial.error_rate or 0.0) > HIGH_ERROR_RATE:
         return None
     # At the end each connection may have read a part of a response that is not counted.
-    largest = (payload * (1 + TOLERANCE) + HEADER_BYTES) * (
-        1 + (trial.connections or 0) / completed
-    )
-    return None if payload * (1 - TOLERANCE) <= size <= largest else size
+    fits = may_have_body(response, payload, (trial.connections or 0) / completed)
+    return None if fits else response.size
 
 
 def _differ(asked: object, printed: object) -> bool:
@@ -146,12 +179,25 @@ CONTRADICTION_RULES = (
         find=lambda trial: " ".join(_departures(trial)) or None,
     ),
     TrialRule(
+        id="other-duration",
+        severity="warning",
+        title="It did not run for the time asked",
+        explanation="The time that the load tool measured is more than a tenth and 1 s shorter "
+        "than the time it was asked to run, or more than a fifth and 1 s longer, not counting its "
+        "slowest response. It was interrupted, or a clock was set during the trial: then every "
+        "rate is wrong, by the factor between the two times.",
+        remedy="Measure again, and do not stop the load tool or set the clock meanwhile.",
+        is_no_basis=True,
+        find=_find_other_duration,
+    ),
+    TrialRule(
         id="one-host",
         severity="warning",
         title="Client and server look like one host",
-        explanation="The load tool called its own host (localhost, 127.0.0.1 or ::1), or both "
-        "hosts have one name, and the envelope does not say that they are one machine. If they "
-        "are, the load tool takes processor time from the server.",
+        explanation="The load tool called its own host (localhost, 127.0.0.1 or ::1) or a "
+        "container on it (172.17.0.0/16, Docker's bridge), or both hosts have one name, and the "
+        "envelope does not say that they are one machine. If they are, the load tool takes "
+        "processor time from the server.",
         remedy="Say in the upload that they are one machine (same_host in an envelope), or "
         "give the hosts different names.",
         find=one_host,

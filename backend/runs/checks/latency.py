@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from math import prod
 
-from backend.formats.tools import TOOLS
+from backend.formats.latency_steps import figure_step_us
 from backend.runs.checks.check import BOARDS, TrialRule
 from backend.runs.checks.check_input import CheckInput, time_text
 
@@ -14,8 +14,6 @@ TAIL_PERCENTILES = ("90", "95", "99")
 FAR_TAIL_PERCENTILES = ("99.9",)
 # Figures out of a histogram are rounded to 3 significant digits: equal within this share.
 HISTOGRAM_STEP = 0.001
-# Locust prints percentiles with 2 significant digits: 105 ms as 110 ms.
-LOCUST_STEP = 0.05
 # Equal figures are copies of each other only if the tool prints this many steps of them …
 FINE_STEPS = 200
 # … where this many requests were sent, and where the median is these steps below a mean, or below
@@ -34,7 +32,7 @@ ACK_REQUESTS = 100
 
 def _find_disorder(trial: CheckInput) -> str | None:
     for (low_name, low), (high_name, high) in pairwise(_ladder(trial)):
-        if low > high + _step_us(trial, low) + 2 * HISTOGRAM_STEP * high:
+        if low > high + step_us(trial, low) + 2 * HISTOGRAM_STEP * high:
             return f"{low_name} ({time_text(low)}) is above {high_name} ({time_text(high)})."
     return _find_mean_outside(trial)
 
@@ -43,7 +41,7 @@ def _find_mean_outside(trial: CheckInput) -> str | None:
     mean, least, most = trial.latency_mean_us, trial.latency_min_us, trial.latency_max_us
     if mean is None:
         return None
-    slack = max(trial.latency_resolution_us or 0.0, _step_us(trial, mean))
+    slack = max(trial.latency_resolution_us or 0.0, step_us(trial, mean))
     if least is not None and mean < least - slack:
         return f"The mean ({time_text(mean)}) is below the minimum ({time_text(least)})."
     if most is not None and mean > most + slack:
@@ -51,16 +49,12 @@ def _find_mean_outside(trial: CheckInput) -> str | None:
     return None
 
 
-def _step_us(trial: CheckInput, figure: float) -> float:
+def step_us(trial: CheckInput, figure: float) -> float:
     """The step in which the tool prints a latency of this size, in µs; 0 where it is unknown."""
     step = trial.latency_resolution_us or 0.0
-    if trial.percentiles_origin != "reported":
+    if trial.percentiles_origin == "computed":
         return step
-    if trial.tool in TOOLS and TOOLS[trial.tool].prints_two_decimals:
-        by_size = next(unit for unit in (1e6, 1e3, 1.0) if figure >= unit or unit == 1.0) / 100
-        # k6 may be told to print one unit; of the others, the step known is the coarsest.
-        return max(step, by_size) if trial.tool == "k6" else by_size
-    return max(step, LOCUST_STEP * figure) if trial.tool == "locust" else step
+    return figure_step_us(trial.tool, step, figure)
 
 
 def _ladder(trial: CheckInput) -> Iterator[tuple[str, float]]:
@@ -78,7 +72,7 @@ def _find_copied_p99(trial: CheckInput) -> str | None:
     if not p99 or median is None or not _is_finely_printed(trial, p99):
         return None
     # Where every request takes the same time, all figures are equal.
-    step = _step_us(trial, p99)
+    step = step_us(trial, p99)
     if p99 == trial.latency_mean_us and median < p99 - SEVERAL_STEPS * step:
         return f"p99 and the mean are both {time_text(p99)}."
     if p99 == trial.latency_max_us and median < NARROW_SHARE * p99:
@@ -93,19 +87,19 @@ def _is_finely_printed(trial: CheckInput, p99: float) -> bool:
     """
     if trial.percentiles_origin != "reported" or (trial.requests_completed or 0) < COPY_REQUESTS:
         return False
-    step = _step_us(trial, p99)
+    step = step_us(trial, p99)
     return 0 < step * FINE_STEPS <= p99
 
 
 def _is_coarse(trial: CheckInput, figure: float) -> bool:
-    return _step_us(trial, figure) > figure * COARSE_SHARE
+    return step_us(trial, figure) > figure * COARSE_SHARE
 
 
 def _find_coarse_steps(trial: CheckInput) -> str | None:
     median = trial.percentiles_us.get("50", trial.latency_mean_us)
     if median is None or not _is_coarse(trial, median):
         return None
-    step = time_text(_step_us(trial, median))
+    step = time_text(step_us(trial, median))
     typical = time_text(median) if median else f"< {step}"
     return f"The tool prints steps of {step}; the typical latency is {typical}."
 
@@ -142,7 +136,7 @@ def _multiples(trial: CheckInput, figures: set[float], tick: int) -> set[int]:
     """
     widths: dict[int, float] = {}
     for value in figures:
-        step = _step_us(trial, value)
+        step = step_us(trial, value)
         above = step / 2 + 1e-6 * value
         if trial.percentiles_origin == "computed":
             above += HISTOGRAM_STEP * value

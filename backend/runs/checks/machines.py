@@ -156,7 +156,8 @@ def _find_development_mode(trial: CheckInput) -> str | None:
         match = DEVELOPMENT.search(text)
         if match:
             return f"“{match.group().strip()}” is in the recorded facts of the server."
-    return None
+    software = trial.server_software or ""
+    return f"Its answers say {software}." if DEVELOPMENT.search(software) else None
 
 
 MACHINE_RULES = (

@@ -7,6 +7,7 @@ from backend.runs.checks.check import BOARDS, REFUSALS_RANKED, Check, TrialRule
 from backend.runs.checks.check_input import CheckInput, percent_text, rate_text
 from backend.stats.thresholds import HIGH_ERROR_RATE, REACHED_SHARE, percent
 
+OVERLOAD = "overload"
 RATE_TOLERANCE = 0.02
 
 
@@ -111,13 +112,39 @@ def _whole_seconds_rps(trial: CheckInput) -> float | None:
 
 
 def _find_overload(trial: CheckInput) -> str | None:
-    offered, achieved = trial.offered_rps, trial.throughput_rps
-    if not offered or achieved is None or achieved / offered >= REACHED_SHARE:
+    offered = trial.offered_rps
+    if not offered:
+        return None
+    achieved, is_most = trial.throughput_rps, ""
+    if achieved is None:
+        achieved, is_most = _most_rps(trial), "At most "
+    if achieved is None or achieved / offered >= REACHED_SHARE:
         return None
     return (
-        f"{rate_text(achieved)} of {rate_text(offered)} offered requests/s were answered "
+        f"{is_most}{rate_text(achieved)} of {rate_text(offered)} offered requests/s were answered "
         f"({percent_text(achieved / offered)})."
     )
+
+
+def _most_rps(trial: CheckInput) -> float | None:
+    """What was answered at most, where the output has no elapsed time; None if nothing limits it.
+
+    A log tells which seconds it reaches, of which the first and the last may be parts. And no more
+    than what was sent was answered.
+    """
+    most = []
+    if trial.requests_completed is not None and (trial.logged_s or 0.0) > 1.0:
+        most.append(trial.requests_completed / ((trial.logged_s or 0.0) - 1.0))
+    if trial.sent_share is not None and trial.offered_rps:
+        most.append(trial.sent_share * trial.offered_rps)
+    return min(most, default=None)
+
+
+def _find_unsent(trial: CheckInput) -> str | None:
+    share = trial.sent_share
+    if share is None or share >= REACHED_SHARE:
+        return None
+    return f"The load tool sent {percent_text(share)} of the offered requests."
 
 
 OUTCOME_RULES = (
@@ -213,7 +240,7 @@ OUTCOME_RULES = (
         find=_find_other_rate,
     ),
     TrialRule(
-        id="overload",
+        id=OVERLOAD,
         severity="warning",
         title="The offered rate was not reached",
         explanation=f"Less than {percent(REACHED_SHARE)} of the offered requests were answered "
@@ -221,6 +248,16 @@ OUTCOME_RULES = (
         "the server is.",
         remedy="Compare latencies at a rate that every server reaches.",
         find=_find_overload,
+    ),
+    TrialRule(
+        id="unsent",
+        severity="warning",
+        title="The load tool did not send the offered rate",
+        explanation=f"Less than {percent(REACHED_SHARE)} of the offered requests were sent. The "
+        "load tool had no free worker or virtual user for the others, or its host was busy. If it "
+        "was allowed too few, the server may reach a higher rate than it shows here.",
+        remedy="Allow more workers (-max-workers of vegeta, maxVUs of k6), or offer a lower rate.",
+        find=_find_unsent,
     ),
 )
 

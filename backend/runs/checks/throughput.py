@@ -1,10 +1,12 @@
 """Rules over the throughput of one trial: how it fits the load, and how it ran over time."""
 
+from collections.abc import Sequence
 from math import sqrt
 from statistics import fmean, median
 
 from backend.runs.checks.check import LITTLE, TrialRule
 from backend.runs.checks.check_input import CheckInput, percent_text, rate_text, time_text
+from backend.runs.checks.latency import step_us
 from backend.stats.thresholds import HIGH_ERROR_RATE
 
 LITTLE_TOLERANCE = 0.25
@@ -21,6 +23,8 @@ STALL_SHARE = 0.25
 # … where a usual second has this many responses, and a response takes this long at most.
 STALL_RESPONSES = 20
 STALL_LATENCY_US = 250_000.0
+# Two seconds vary less than one, and by chance hardly ever lose three quarters of a second here.
+STALL_RESPONSES_OF_TWO = 100
 # One request that takes this share of the trial, and this many times p99.
 STALL_OF_TRIAL = 0.1
 STALL_OF_P99 = 20
@@ -39,7 +43,7 @@ def _find_misfit(trial: CheckInput) -> str | None:
     rate, mean, asked = trial.throughput_rps, trial.latency_mean_us, trial.connections
     if not rate or mean is None or not asked or not _keeps_connections_busy(trial):
         return None
-    slack, rates = _step_s(trial), (rate, trial.reported_rps or rate)
+    slack, rates = step_us(trial, mean) / 1e6, (rate, trial.reported_rps or rate)
     is_below = max(rates) * (mean / 1e6 + slack) < asked * (1 - LITTLE_TOLERANCE)
     is_above = min(rates) * (mean / 1e6 - slack) > asked * (1 + LITTLE_TOLERANCE)
     if not is_below and (not is_above or trial.tool in SHOWING_MORE):
@@ -49,10 +53,6 @@ def _find_misfit(trial: CheckInput) -> str | None:
         f"requests in flight; {asked} {'connection was' if asked == 1 else 'connections were'} "
         "open."
     )
-
-
-def _step_s(trial: CheckInput) -> float:
-    return (trial.latency_resolution_us or 0.0) / 1e6
 
 
 def _keeps_connections_busy(trial: CheckInput) -> bool:
@@ -100,24 +100,42 @@ def _stalled_seconds(trial: CheckInput) -> str | None:
         return None
     stalled = [rate for rate in rates if rate < STALL_SHARE * usual]
     if not stalled:
-        return None
+        return _stall_across(rates, usual)
     return (
         f"{len(stalled)} of {len(rates)} seconds had at most {rate_text(max(stalled))} responses; "
         f"a usual second had {rate_text(usual)}."
     )
 
 
+def _stall_across(rates: Sequence[float], usual: float) -> str | None:
+    """A stall that begins in one second and ends in the next, of which neither looks empty.
+
+    The seconds around both are usual ones: else throughput changed, and did not stop.
+    """
+    if usual < STALL_RESPONSES_OF_TWO:
+        return None
+    for before, first, second, after in zip(rates, rates[1:], rates[2:], rates[3:], strict=False):
+        is_usual_around = min(before, after) >= (1 - STALL_SHARE) * usual
+        if is_usual_around and first + second < (1 + STALL_SHARE) * usual:
+            return (
+                f"Two seconds together had {rate_text(first + second)} responses; a usual second "
+                f"had {rate_text(usual)}."
+            )
+    return None
+
+
 def _stalled_request(trial: CheckInput) -> str | None:
     """A closed loop sends nothing during a stall, so that p99 does not show it."""
     most, p99 = trial.latency_max_us, trial.percentiles_us.get("99")
-    if trial.loop != "closed" or most is None or p99 is None or not trial.elapsed_s:
+    lasted_s = trial.elapsed_s or trial.logged_s
+    if trial.loop != "closed" or most is None or p99 is None or not lasted_s:
         return None
-    if trial.elapsed_s < SHORTEST_S or most < STALL_OF_TRIAL * trial.elapsed_s * 1e6:
+    if lasted_s < SHORTEST_S or most < STALL_OF_TRIAL * lasted_s * 1e6:
         return None
-    if most < STALL_OF_P99 * max(p99, trial.latency_resolution_us or 0.0):
+    if most < STALL_OF_P99 * max(p99, step_us(trial, p99)):
         return None
     return (
-        f"The slowest request took {time_text(most)} of a trial of {trial.elapsed_s:.3g} s; "
+        f"The slowest request took {time_text(most)} of a trial of {lasted_s:.3g} s; "
         f"p99 is {time_text(p99)}."
     )
 
@@ -184,9 +202,9 @@ THROUGHPUT_RULES = (
         id="stall",
         severity="warning",
         title="The server stopped answering for a while",
-        explanation="Whole seconds had hardly a response, or one request took a tenth of the "
-        "trial while p99 is small. A closed loop sends nothing during a stall, so its "
-        "percentiles leave out most of the wait (coordinated omission).",
+        explanation="Whole seconds had hardly a response, two seconds together lost most of one, "
+        "or one request took a tenth of the trial while p99 is small. A closed loop sends nothing "
+        "during a stall, so its percentiles leave out most of the wait (coordinated omission).",
         remedy="Look at throughput over time, and measure latency in an open loop, for example "
         "with wrk2, vegeta or k6 at a constant arrival rate.",
         source="Tene, G. (2013), How NOT to Measure Latency",

@@ -6,9 +6,10 @@ import shlex
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from backend.formats.command_line import asked_keepalive
+from backend.formats.command_line import asked_compression, asked_keepalive, asked_protocol
 from backend.runs.checks.check_input import Claims, Evidence
 from backend.runs.checks.contradictions import claims_of_url
+from backend.runs.checks.response_sizes import response_size_of
 
 if TYPE_CHECKING:
     from backend.runs.measured.measured import TrialRecord
@@ -34,7 +35,11 @@ def evidence_of(record: TrialRecord, run: Run) -> Evidence:
             **claims_of_url(parsed.url),
         ),
         url=parsed.url,
-        response_bytes=response_bytes(parsed.bytes_received, parsed.requests_completed),
+        response=response_size_of(
+            parsed.tool,
+            response_bytes(parsed.bytes_received, parsed.requests_completed),
+            _each(parsed.body_bytes, parsed.requests_completed),
+        ),
         host_names=(client, server),
     )
 
@@ -57,20 +62,28 @@ def _asked(record: TrialRecord) -> Claims:
 def printed_facts(record: TrialRecord) -> dict[str, Any]:
     """What output and command say of how the trial was measured; what they do not say is left out.
 
-    `asked_keepalive`: by the command. A server may close all the same, so `keepalive` is then known
-    only if it was not asked for. `protocol`: of HTTP, where a load tool speaks several. `software`:
-    the responses' header Server.
+    `asked_keepalive`, `asked_compression`: by the command. A server may close all the same, so
+    `keepalive` is then known only if it was not asked for. `protocol`: of HTTP, where a load tool
+    speaks several. `software`: the responses' header Server. `body_bytes`: of a response, where the
+    tool counts headers too and tells the two apart.
     """
     parsed = record.parsed
     facts = {
         "keepalive": _keepalive(record),
         "asked_keepalive": _asked_keepalive(record),
+        "asked_compression": asked_compression(parsed.tool, command_words(record)),
         "threads": parsed.threads,
-        "protocol": (parsed.extra.get("extra") or {}).get("protocol"),
+        "protocol": _protocol(record),
         "software": parsed.server_software,
+        "body_bytes": _each(parsed.body_bytes, parsed.requests_completed),
         **claims_of_url(parsed.url),
     }
     return {name: value for name, value in facts.items() if value is not None}
+
+
+def _protocol(record: TrialRecord) -> str | None:
+    printed = (record.parsed.extra.get("extra") or {}).get("protocol")
+    return printed or asked_protocol(record.parsed.tool, command_words(record))
 
 
 def _keepalive(record: TrialRecord) -> bool | None:
@@ -97,13 +110,17 @@ def _words(command: str) -> Sequence[str]:
 
 
 def response_bytes(received: int | None, completed: int | None) -> float | None:
-    """Received bytes per completed request; some tools count headers, others bodies alone.
+    """Received bytes per completed request, as the tool counts them.
 
     None where too few bytes were received to tell: siege prints them in steps of 0.01 MB.
     """
     if received is None or received < LEAST_BYTES or not completed:
         return None
     return received / completed
+
+
+def _each(total: int | None, completed: int | None) -> float | None:
+    return total / completed if total is not None and completed else None
 
 
 def with_own_output(trials: Iterable[Trial]) -> list[Trial]:

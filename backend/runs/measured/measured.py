@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
 
-from backend.formats.command_line import asked_requests
+from backend.formats.command_line import asked_rate, asked_requests
 from backend.formats.model import UNANSWERED_CLASSES, Latency, ParsedTrial, ReadTrial, TimeSlice
 from backend.runs.checks import CheckInput
 from backend.runs.measured.evidence import command_words, evidence_of
@@ -72,14 +72,20 @@ class LoadPoint:
 
 
 def load_point(record: TrialRecord) -> LoadPoint:
-    """What the envelope says was asked for, else what the tool's output says."""
+    """What the envelope says was asked for, else the command, else the tool's output."""
     load, parsed = record.load, record.parsed
+    rates = (
+        load.get("rate_rps"),
+        asked_rate(parsed.tool, command_words(record)),
+        parsed.requested_rate_rps,
+        parsed.offered_rps,
+    )
     return LoadPoint(
         tool=load.get("tool") or parsed.tool or "unknown",
         tool_version=load.get("tool_version") or parsed.tool_version,
         loop=load.get("loop") or parsed.loop or "unknown",
         connections=_first_known(load.get("connections"), parsed.connections),
-        rate_rps=_first_known(load.get("rate_rps"), parsed.requested_rate_rps),
+        rate_rps=next((rate for rate in rates if rate is not None), None),
     )
 
 
@@ -130,6 +136,7 @@ def _figures_of(record: TrialRecord, point: LoadPoint) -> CheckInput:
         connections=point.connections,
         loop=point.loop,
         offered_rps=point.rate_rps,
+        sent_share=_sent_share(parsed, point.rate_rps),
         elapsed_s=elapsed_s,
         requests_completed=completed,
         requests_ok=ok,
@@ -153,6 +160,13 @@ def _figures_of(record: TrialRecord, point: LoadPoint) -> CheckInput:
         logged_s=_logged_s(parsed),
         second_rates_rps=tuple(_second_rates(parsed.timeline)),
     )
+
+
+def _sent_share(parsed: ParsedTrial, offered_rps: float | None) -> float | None:
+    """The share of the offered requests that the load tool sent; None if it does not tell."""
+    if parsed.sent_share is not None or parsed.sent_rps is None or not offered_rps:
+        return parsed.sent_share
+    return parsed.sent_rps / offered_rps
 
 
 def _error_counts(record: TrialRecord) -> dict[str, int | None]:

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 from typing import Any
+from uuid import UUID
 
 from backend.runs.checks import CheckInput, check_cell
+from backend.runs.database.bulk import among
 from backend.runs.measured.evidence import with_own_output
 from backend.runs.models import Cell, Run, Series, Trial
 from backend.stats import Histogram
@@ -20,7 +22,7 @@ def load_of(cell: Cell) -> tuple[object, ...]:
 MEMBER_COLUMNS = (
     *("ordinal", "warmup", "throughput_rps", "error_rate", "percentiles_us"),
     *("requests_completed", "histogram", "cell", "output_sha256"),
-    *("load", "started_at", "finished_at"),
+    *("load", "started_at", "finished_at", "latency_mean_us", "latency_max_us"),
 )
 
 
@@ -35,21 +37,37 @@ def join_cells(cells: Sequence[Cell], series: Series) -> Cell:
         rate_rps=first.rate_rps,
     )
     trials = Trial.objects.filter(cell__in=cells).order_by("ordinal")
-    merge_cell(joined, list(trials.only(*MEMBER_COLUMNS)))
+    members = list(trials.only(*MEMBER_COLUMNS))
+    merge_cell(joined, members, lists_warmups=bool(runs_listing_warmups([first.run])))
     joined.save(force_insert=True)
     trials.update(cell=joined)
     Cell.objects.filter(pk__in=[cell.pk for cell in cells]).delete()
     return joined
 
 
-def merge_cell(cell: Cell, trials: Sequence[Trial]) -> None:
+def runs_listing_warmups(runs: Iterable[Run]) -> set[UUID]:
+    """The runs, of these, in which a load point without a warm-up had none; in one statement.
+
+    A saved report does not say what ran before it. A plan lists every trial, and an upload that has
+    one warm-up has all of them.
+    """
+    runs = list(runs)
+    planned = {run.pk for run in runs if run.plan}
+    others = {run.pk for run in runs} - planned
+    if not others:
+        return planned
+    warmups = Trial.objects.filter(among("run", others), warmup=True).order_by()
+    return planned.union(warmups.values_list("run_id", flat=True).distinct())
+
+
+def merge_cell(cell: Cell, trials: Sequence[Trial], *, lists_warmups: bool) -> None:
     """Set all that a cell says of its trials, which are in order of execution."""
     counted = with_own_output([trial for trial in trials if not trial.warmup])
-    # A saved report does not say what ran before it; a plan lists every trial.
     has_warmup = any(trial.warmup for trial in trials)
-    warmed_up = has_warmup or (False if cell.run.plan else None)
+    warmed_up = has_warmup or (False if lists_warmups else None)
     cell.throughput_rps = _throughput_of(counted)
-    _count_and_check(cell, [_stored_figures(trial) for trial in counted], warmed_up=warmed_up)
+    figures = [_stored_figures(trial, cell) for trial in counted]
+    _count_and_check(cell, figures, warmed_up=warmed_up)
     _merge_histograms(cell, [trial.histogram for trial in counted if trial.requests_completed])
 
 
@@ -71,12 +89,16 @@ def _count_and_check(cell: Cell, figures: Sequence[CheckInput], *, warmed_up: bo
     cell.trial_count = sum(trial.has_figures for trial in figures)
 
 
-def _stored_figures(trial: Trial) -> CheckInput:
+def _stored_figures(trial: Trial, cell: Cell) -> CheckInput:
     """What the rules over a cell read of a recorded trial."""
     return CheckInput(
         throughput_rps=trial.throughput_rps,
         error_rate=trial.error_rate,
         percentiles_us=trial.percentiles_us,
+        latency_mean_us=trial.latency_mean_us,
+        latency_max_us=trial.latency_max_us,
+        loop=cell.series.loop,
+        offered_rps=cell.rate_rps,
         server_start=trial.load.get("start"),
         started_at=trial.started_at,
         finished_at=trial.finished_at,

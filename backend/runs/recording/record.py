@@ -331,8 +331,10 @@ class Writer:
             members[trial.cell_id].append(trial)
         for cell in old:
             members[self.cells[load_of(cell)].pk] += cell.trials.only(*MEMBER_COLUMNS)
+        lists_warmups = bool(self.run.plan) or any(trial.warmup for trial in self.trials)
         for cell in self.cells.values():
-            merge_cell(cell, sorted(members[cell.pk], key=lambda trial: trial.ordinal))
+            in_order = sorted(members[cell.pk], key=lambda trial: trial.ordinal)
+            merge_cell(cell, in_order, lists_warmups=lists_warmups)
 
     def _cell(self, series: Series, point: LoadPoint) -> Cell:
         cell = Cell(

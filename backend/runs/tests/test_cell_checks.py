@@ -196,3 +196,48 @@ def interrupted(starts, minutes):
 )
 def test_what_came_between_the_trials_is_told(starts, minutes, ids):
     assert fired(interrupted(starts, minutes)) == ids
+
+
+FINE = {
+    "latency_mean_us": 1_003.4,
+    "latency_max_us": 9_137.0,
+    "percentiles_us": {"50": 934.0, "99": 2_411.0},
+}
+COPIED = (8_000.0, 8_000.2, 8_000.4, 7_999.9, 7_999.7)
+
+
+@pytest.mark.parametrize(
+    ("rates", "facts", "is_copied"),
+    [
+        (COPIED, {}, True),
+        # With three or four trials, chance may do it.
+        (COPIED[:4], {}, False),
+        ((8_000.0, 8_004.0, 8_008.0, 7_996.0, 7_992.0), {}, False),
+        # A schedule, or a fixed wait.
+        (COPIED, {"loop": "open"}, False),
+        (COPIED, {"offered_rps": 8_000.0}, False),
+        (COPIED, {"percentiles_us": {"50": 100_200.0, "99": 101_300.0}}, False),
+        # Other rates beside the same latencies.
+        ((8_000.0, 7_400.0), FINE, True),
+        # Whole milliseconds are equal by chance.
+        (
+            (8_000.0, 7_400.0),
+            {
+                "latency_mean_us": 1_200.0,
+                "latency_max_us": 31_000.0,
+                "percentiles_us": {"50": 1_000.0, "99": 3_000.0},
+            },
+            False,
+        ),
+    ],
+)
+def test_trials_that_agree_too_well(rates, facts, is_copied):
+    copies = [CheckInput(**{"throughput_rps": rate, **facts}) for rate in rates]
+    assert ("too-alike" in {finding.id for finding in check_cell(copies)}) is is_copied
+
+
+def test_two_of_several_trials_with_the_same_latencies():
+    own = [replace(CheckInput(**FINE), latency_max_us=9_137.0 + at) for at in (0, 3, 0)]
+    measured = [replace(trial, throughput_rps=8_000.0 + 90 * at) for at, trial in enumerate(own)]
+    details = {finding.id: finding.detail for finding in check_cell(measured)}
+    assert details["too-alike"] == "2 trials have the same 4 latencies."

@@ -145,3 +145,11 @@ def test_one_load_in_common_is_enough_and_one_server_has_none_to_share():
     assert "no-common-load" not in fired([*loaded("a", 1), *json])
     # In an open loop each server may have been taken to its own limit.
     assert fired([point("a", 100.0), point("b", 200.0)]) == set()
+
+
+def test_a_warmup_of_some_servers_only_is_told():
+    a, b = point("a", warmed_up=True), point("b", warmed_up=False)
+    assert fired([a, b]) == {"unequal-warmup"}
+    assert not fired([a, point("b", warmed_up=True)])
+    assert not fired([a, point("b")])
+    assert not fired([a, point("b", place=128, warmed_up=False)])

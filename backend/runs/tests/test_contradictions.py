@@ -1,39 +1,20 @@
 """The output held against the envelope, from the upload to the checks of the trial."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
+from backend import formats
+from backend.formats import RawArtefact, parse
 from backend.ingest.queue.worker import process
+from backend.runs.checks import CheckInput
+from backend.runs.checks.check_input import Claims, Evidence
 from backend.runs.checks.contradictions import is_loopback
 from backend.runs.models import Trial
-from backend.testing.uploads import WRK, make_envelope, make_tenant, make_trial, make_upload
+from backend.runs.tests.sound_trial import SOUND, fired
+from backend.testing.uploads import AB, WRK, make_envelope, make_tenant, make_trial, make_upload
 
-AB = """This is ApacheBench, Version 2.3 <$Revision: 1903618 $>
-
-Server Hostname:        10.0.0.7
-Server Port:            8080
-
-Document Path:          /
-Document Length:        13 bytes
-
-Concurrency Level:      10
-Time taken for tests:   3.000 seconds
-Complete requests:      18000
-Failed requests:        0
-Keep-Alive requests:    18000
-Total transferred:      2700000 bytes
-HTML transferred:       234000 bytes
-Requests per second:    6000.00 [#/sec] (mean)
-Time per request:       1.667 [ms] (mean)
-Time per request:       0.167 [ms] (mean, across all concurrent requests)
-Transfer rate:          878.91 [Kbytes/sec] received
-
-Connection Times (ms)
-              min  mean[+/-sd] median   max
-Connect:        0    0   0.1      0       3
-Processing:     0    1   0.9      1      30
-Waiting:        0    1   0.9      1      30
-Total:          0    2   0.9      1      31
-"""
 WORKLOAD = {"name": "hello", "method": "GET", "path": "/", "keepalive": True}
 LOAD = {"tool": "ab", "loop": "closed", "connections": 10}
 HOSTS = {"client": {"name": "one", "cores": 2}, "server": {"name": "two", "cores": 2}}
@@ -55,7 +36,7 @@ def check(db):
     return upload
 
 
-NAMES = {"contradicts-envelope", "not-as-asked", "one-host"}
+NAMES = {"contradicts-envelope", "not-as-asked", "other-duration", "one-host"}
 
 
 def test_an_honest_trial_fires_nothing(check):
@@ -67,7 +48,7 @@ def test_an_honest_trial_fires_nothing(check):
     [
         (
             {"payload_bytes": 10_000},
-            "The output has 150 bytes per response; the envelope says a payload of 10,000 bytes.",
+            "The output has 13 bytes per response; the envelope says a payload of 10,000 bytes.",
         ),
         ({"keepalive": False}, "Keep-alive: the output says yes, the envelope no."),
         ({"tls": True}, "TLS: the output says no, the envelope yes."),
@@ -90,18 +71,20 @@ def test_a_server_that_closes_although_it_was_asked_to_keep(check):
 
 
 def test_a_larger_response_than_declared(check):
-    large = AB.replace("2700000 bytes", "182700000 bytes")
+    large = AB.replace("2700000 bytes", "182700000 bytes").replace("234000", "180000000")
     detail = check(large, workload={**WORKLOAD, "payload_bytes": 13})["contradicts-envelope"]
-    assert detail.startswith("The output has 10,150 bytes per response")
+    assert detail.startswith("The output has 10,000 bytes per response")
 
 
 def test_a_total_that_a_tool_rounds_by_a_tenth_tells_no_size(check):
-    few = AB.replace("2700000 bytes", "10486 bytes").replace("18000", "1200")
-    assert "contradicts-envelope" not in check(few, workload={**WORKLOAD, "payload_bytes": 13})
+    few = WRK.replace("2.10MB read", "10.24KB read").replace("18000", "1200")
+    workload = {**WORKLOAD, "payload_bytes": 13}
+    assert "contradicts-envelope" not in check(few, workload=workload, load={"tool": "wrk"})
 
 
 def test_parts_of_large_responses_at_the_end_are_no_contradiction(check):
     few = AB.replace("18000", "3").replace("2700000 bytes", "69000000 bytes")
+    few = few.replace("234000 bytes", "68999000 bytes")
     workload = {**WORKLOAD, "payload_bytes": 10_000_000}
     assert "contradicts-envelope" not in check(few, workload=workload)
 
@@ -121,15 +104,97 @@ def test_another_duration_thread_count_and_path(check):
     )
 
 
+@pytest.mark.parametrize(
+    ("printed", "declared", "detail"),
+    [
+        ("Running 10s", None, "It ran for 3 of 10 s."),
+        ("Running 30s", 30, "It ran for 3 of 30 s."),
+        # A clock that was set forward.
+        ("Running 1s", 1, "It ran for 3 of 1 s."),
+        ("Running 3s", 3, None),
+        ("Running 4s", None, None),
+        ("Running 2s", None, None),
+        # What the output says counts; the envelope contradicts it.
+        ("Running 3s", 60, None),
+    ],
+)
+def test_the_time_asked_is_held_against_the_time_measured(check, printed, declared, detail):
+    load = {"tool": "wrk", "duration_s": declared} if declared else {"tool": "wrk"}
+    findings = check(WRK.replace("Running 3s", printed), load=load, same_host=True)
+    assert findings.get("other-duration") == detail
+    assert ("not-as-asked" in findings) is (declared == 60)
+
+
+def test_a_tool_that_prints_no_time_asked_is_held_against_the_envelope(check):
+    assert check(load={**LOAD, "duration_s": 10})["other-duration"] == "It ran for 3 of 10 s."
+    assert "other-duration" not in check(load={**LOAD, "duration_s": 3})
+
+
+@pytest.mark.parametrize("tool", ["wrk", "wrk2", "fortio"])
+def test_interrupted_tools(tool):
+    """Captures of load tools that were stopped by Ctrl-C."""
+    folders = {
+        "wrk": "odd-interrupted-sigint",
+        "wrk2": "interrupted-sigint",
+        "fortio": "own-sigint",
+    }
+    captures = Path(formats.__file__).parent / tool / "tests" / "captures" / folders[tool]
+    texts = [captures / name for name in ("stdout", "stderr") if (captures / name).stat().st_size]
+    (trial,) = parse([RawArtefact.of(path.name, path.read_bytes()) for path in texts])
+    facts = CheckInput(
+        loop=trial.loop,
+        elapsed_s=trial.elapsed_s,
+        evidence=Evidence(printed=Claims(duration_s=trial.requested_duration_s)),
+    )
+    assert "other-duration" in fired(facts)
+
+
+@pytest.mark.parametrize(
+    ("facts", "is_late"),
+    [
+        ({}, True),
+        ({"loop": "open"}, False),
+        ({"errors": {"timeout": 3}}, False),
+        # It waited for its last response.
+        ({"latency_max_us": 7_500_000.0}, False),
+        ({"latency_max_us": None}, False),
+        ({"elapsed_s": 11.5}, False),
+    ],
+)
+def test_a_tool_may_wait_for_its_last_responses(facts, is_late):
+    asked = Evidence(asked=Claims(duration_s=10.0))
+    facts = replace(SOUND, **{"elapsed_s": 17.0, "evidence": asked, **facts})
+    assert ("other-duration" in fired(facts)) is is_late
+
+
 def test_a_loopback_address_of_another_host(check):
     detail = check(WRK, load={"tool": "wrk"})["one-host"]
     assert detail == "The load tool called 127.0.0.1, which is the host that it runs on."
     assert "one-host" not in check(WRK, load={"tool": "wrk"}, same_host=True)
 
 
-def test_one_name_of_two_hosts(check):
+@pytest.mark.parametrize("same_host", [False, None])
+def test_one_name_of_two_hosts(check, same_host):
     hosts = {role: {"name": "bench", "cores": 2} for role in ("client", "server")}
-    assert check(hosts=hosts)["one-host"] == "Client and server host are both named bench."
+    detail = check(hosts=hosts, same_host=same_host)["one-host"]
+    assert detail == "Client and server host are both named bench."
+    assert "one-host" not in check(hosts=hosts, same_host=True)
+
+
+@pytest.mark.parametrize(
+    ("host", "is_own"),
+    [
+        ("172.17.0.2", True),
+        ("host.docker.internal", True),
+        ("172.18.0.2", False),
+        ("10.0.0.7", False),
+    ],
+)
+def test_a_container_of_the_own_host(check, host, is_own):
+    text = AB.replace("10.0.0.7", host)
+    sentence = f"The load tool called {host}, which is a container of the host that it runs on."
+    assert check(text).get("one-host") == (sentence if is_own else None)
+    assert "one-host" not in check(text, same_host=True)
 
 
 @pytest.mark.parametrize(

@@ -58,6 +58,15 @@ def test_a_server_for_development_is_recognised(text):
     assert "development-mode" in fired(replace(SOUND, server_texts=(text,)))
 
 
+def test_the_header_of_the_answers_names_a_server_for_development():
+    details = {
+        finding.id: finding.detail
+        for finding in check_trial(replace(SOUND, server_software="Werkzeug/3.1.9 Python/3.11"))
+    }
+    assert details["development-mode"] == "Its answers say Werkzeug/3.1.9 Python/3.11."
+    assert "development-mode" not in fired(replace(SOUND, server_software="gunicorn/19.6.0"))
+
+
 def test_ports_are_counted_against_the_hosts_own_range():
     short = replace(SOUND, keepalive=False, elapsed_s=3.0, local_ports=(50_000, 60_000))
     assert "ephemeral-ports" in fired(short)

@@ -73,3 +73,26 @@ def test_coarse_means_are_given_their_rounding_in_littles_law():
     coarse = {"connections": 1, "throughput_rps": 2_000.0, "latency_mean_us": 0.0}
     facts = replace(SOUND, **coarse, latency_min_us=0.0, latency_resolution_us=1_000.0)
     assert "littles-law" not in fired(facts)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "is_stall"),
+    [
+        # A second without answers that begins in the middle of a second.
+        ((5_000.0, 8_000.0, 8_100.0, 4_050.0, 3_900.0, 8_000.0, 7_900.0), True),
+        ((5_000.0, 8_000.0, 8_100.0, 6_000.0, 3_500.0, 8_000.0, 7_900.0), True),
+        # Half a second.
+        ((5_000.0, 8_000.0, 8_100.0, 6_000.0, 6_100.0, 8_000.0, 7_900.0), False),
+        # It got slower, and did not stop.
+        ((5_000.0, 8_000.0, 8_100.0, 8_000.0, 4_900.0, 4_800.0, 4_700.0), False),
+        # So few answers vary by chance.
+        ((50.0, 80.0, 81.0, 40.0, 39.0, 80.0, 79.0), False),
+    ],
+)
+def test_a_stall_of_a_second_may_lie_across_two(seconds, is_stall):
+    assert ("stall" in fired(replace(SOUND, second_rates_rps=seconds))) is is_stall
+
+
+def test_a_log_without_an_elapsed_time_shows_a_slow_request():
+    facts = {"elapsed_s": None, "logged_s": 10.0, "latency_max_us": 1_100_000.0}
+    assert "stall" in fired(replace(SOUND, **facts))

@@ -83,6 +83,12 @@ def _dependent(draw: Generator) -> MadeCell:
     return MadeCell(RATE_RPS * (1 + 0.005 * np.array(distances)))
 
 
+def _copied(draw: Generator) -> MadeCell:
+    """Copies of one trial, each with another last digit of its throughput."""
+    count = int(draw.choice((5, 10)))
+    return MadeCell(RATE_RPS * (1 + draw.normal(0, 3e-5, count)))
+
+
 def _restarted(draw: Generator) -> MadeCell:
     cell = make_cell(draw)
     count = len(cell.rates_rps)
@@ -111,6 +117,7 @@ CELL_MISTAKES: dict[str, tuple[str, Callable[[Generator], MadeCell]]] = {
     "drift": ("throughput falls by 26 % over 8 to 30 trials, with noise", _with_drift),
     "collapse": ("five trials of 100, 87, 13, 1 and 0 %", _with_collapse),
     "two-modes": ("8 to 30 trials have two equally common levels, 25 % apart", _with_two_levels),
+    "too-alike": ("five or ten copies that differ by 0.003 %", _copied),
     "dependent": ("40 trials keep 90 % of the distance of the one before", _dependent),
     "restarted": ("a second start of the server between the trials", _restarted),
     "paused": ("2 to 48 hours between two trials", _paused),

@@ -44,6 +44,7 @@ def make_comparison(draw: Generator) -> Points:
                     trial_s=10.0,
                     requests=rate * 10,
                     threads=frozenset({4}),
+                    warmed_up=True,
                     backlog="511",
                     measured=(DAY, DAY + timedelta(hours=3)),
                     turns=dict(turns),
@@ -106,6 +107,10 @@ COMPARISON_MISTAKES: dict[str, tuple[str, Callable[[Generator], Points]]] = {
     "unequal-threads": (
         "one thread beside four",
         _of_first(lambda point, _: replace(point, threads=frozenset({1}))),
+    ),
+    "unequal-warmup": (
+        "one server without warm-up",
+        _of_first(lambda point, _: replace(point, warmed_up=False)),
     ),
     "no-common-load": (
         "one server at other numbers of connections",

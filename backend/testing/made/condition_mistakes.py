@@ -2,7 +2,24 @@
 
 from dataclasses import replace
 
-from backend.testing.made.mistakes import MISTAKES, TICK_US, Mistake, answer
+from numpy.random import Generator
+
+from backend.testing.made.mistakes import MISTAKES, TICK_US, Mistake, answer, offer_more
+from backend.testing.made.uploads import MadeUpload
+
+
+def _interrupt(upload: MadeUpload, draw: Generator) -> None:
+    """What was answered until then is counted, and nothing is waited for."""
+    trial, end_s = upload.trial, draw.uniform(1.5, 2.3)
+    is_kept = trial.start_s + trial.latency_us / 1e6 <= end_s
+    upload.trial = replace(
+        trial,
+        elapsed_s=end_s,
+        start_s=trial.start_s[is_kept],
+        latency_us=trial.latency_us[is_kept],
+        status=trial.status[is_kept],
+    )
+
 
 CONDITION_MISTAKES: dict[str, Mistake] = {
     "published-figures": Mistake(
@@ -62,6 +79,17 @@ CONDITION_MISTAKES: dict[str, Mistake] = {
         is_certain=True,
         text="no request is answered",
         edit=lambda trial: replace(trial, requests_completed=0),
+    ),
+    "other-duration": Mistake(
+        text="the load tool is stopped after 1.5 to 2.3 of 4 s",
+        plant=_interrupt,
+        needs=("elapsed_s",),
+    ),
+    "unsent": Mistake(
+        text="5 to 100 % more requests were offered than sent",
+        plant=offer_more,
+        fits=lambda tool: tool.is_open,
+        needs=("sent_share",),
     ),
     "answers-before-reading": Mistake(
         is_certain=True,

@@ -157,6 +157,7 @@ def _slow_down(upload: MadeUpload, draw: Generator) -> None:
     upload.trial = replace(
         trial,
         elapsed_s=trial.elapsed_s * 3,
+        asked_s=trial.elapsed_s * 3,
         start_s=start_s[is_kept],
         latency_us=trial.latency_us[is_kept],
         status=trial.status[is_kept],
@@ -164,11 +165,12 @@ def _slow_down(upload: MadeUpload, draw: Generator) -> None:
 
 
 def _lose_half(upload: MadeUpload, _draw: Generator) -> None:
-    upload.load["requests"] = upload.trial.count
+    upload.load = {"requests": upload.trial.count}
     upload.kept_share = 0.5
 
 
-def _offer_more(upload: MadeUpload, draw: Generator) -> None:
+def offer_more(upload: MadeUpload, draw: Generator) -> None:
+    """More requests a second were asked for than the load tool sent."""
     upload.load["rate_rps"] = (upload.trial.rate_rps or 0.0) * draw.uniform(1.05, 2)
 
 
@@ -220,7 +222,7 @@ MISTAKES: dict[str, Mistake] = {
     ),
     "overload": Mistake(
         text="5 to 100 % more requests were offered than answered",
-        plant=_offer_more,
+        plant=offer_more,
         fits=lambda tool: tool.is_open,
         needs=("throughput_rps",),
     ),
@@ -370,9 +372,9 @@ MISTAKES: dict[str, Mistake] = {
     ),
     "not-as-asked": Mistake(
         is_certain=True,
-        text="60 s were asked for, 4 s were measured",
-        plant=_set("load", "duration_s", 60.0),
-        needs=("elapsed_s",),
+        text="the envelope declares another path",
+        plant=_set("workload", "path", "/other"),
+        fits=lambda tool: tool.name in ("ab", "wrk", "autocannon", "bombardier"),
     ),
     "one-host": Mistake(
         is_certain=True,

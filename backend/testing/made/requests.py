@@ -18,7 +18,7 @@ class MadeTrial:
     """The requests of one trial, in the order they began.
 
     `start_s` since the trial's start, `latency_us` and `status` (200, 500 …) have one value a
-    request. `rate_rps` is what an open loop offered.
+    request. `rate_rps` is what an open loop offered, `asked_s` how long the tool was to run.
     """
 
     connections: int
@@ -27,6 +27,7 @@ class MadeTrial:
     latency_us: Floats
     status: NDArray[np.int64]
     rate_rps: float | None = None
+    asked_s: float | None = None
 
     @property
     def count(self) -> int:
@@ -122,6 +123,7 @@ def make_closed(
         start_s=start_s[order],
         latency_us=latency_us[order],
         status=np.full(len(order), 200),
+        asked_s=duration_s,
     )
 
 
@@ -137,4 +139,5 @@ def make_open(
         latency_us=law(draw, (count,)) * median_us,
         status=np.full(count, 200),
         rate_rps=rate_rps,
+        asked_s=duration_s,
     )

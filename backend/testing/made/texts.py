@@ -14,6 +14,9 @@ from backend.testing.made.requests import MadeTrial
 
 # That a made text of wrk says.
 WRK_THREADS = 2
+# Of a whole response, as wrk and ab count it.
+RESPONSE_BYTES = 240
+KIBI, MEBI = 1 << 10, 1 << 20
 HEY_STATUS = "  [{}]\t{} responses\n"
 
 Change = Callable[[PrintedFigures], None]
@@ -54,14 +57,18 @@ def _wrk_amount(value: float) -> str:
     return f"{value / 1000:.2f}k" if value >= 1000 else f"{value:.2f}"
 
 
+def _wrk_bytes(size: float) -> str:
+    return f"{size / MEBI:.2f}MB" if size >= MEBI else f"{size / KIBI:.2f}KB"
+
+
 def write_wrk(trial: MadeTrial, figures: PrintedFigures) -> str:
     """wrk 4 with --latency."""
-    p = figures.percentiles_us
+    p, read = figures.percentiles_us, figures.count * RESPONSE_BYTES
     rows = "".join(f"     {name}%  {_wrk_time(p[name]):>8}\n" for name in ("50", "75", "90", "99"))
     failed = int((trial.status >= 400).sum())
     errors = f"  Non-2xx or 3xx responses: {failed}\n" if failed else ""
     return (
-        f"Running {round(trial.elapsed_s)}s test @ http://10.0.0.2:8080/\n"
+        f"Running {round(trial.asked_s or trial.elapsed_s)}s test @ http://10.0.0.2:8080/\n"
         f"  {WRK_THREADS} threads and {trial.connections} connections\n"
         "  Thread Stats   Avg      Stdev     Max   +/- Stdev\n"
         f"    Latency   {_wrk_time(figures.mean_us)}  {_wrk_time(figures.deviation_us)}  "
@@ -69,9 +76,9 @@ def write_wrk(trial: MadeTrial, figures: PrintedFigures) -> str:
         f"    Req/Sec   {_wrk_amount(figures.rate_rps / 2)}   100.00   "
         f"{_wrk_amount(figures.rate_rps)}   70.00%\n"
         f"  Latency Distribution\n{rows}"
-        f"  {figures.count} requests in {figures.elapsed_s:.2f}s, 2.50MB read\n{errors}"
+        f"  {figures.count} requests in {figures.elapsed_s:.2f}s, {_wrk_bytes(read)} read\n{errors}"
         f"Requests/sec: {figures.rate_rps:9.2f}\n"
-        "Transfer/sec:    640.00KB\n"
+        f"Transfer/sec: {_wrk_bytes(read / figures.elapsed_s):>11}\n"
     )
 
 
@@ -86,6 +93,8 @@ def write_ab(trial: MadeTrial, figures: PrintedFigures) -> str:
         us / 1000
         for us in (figures.min_us, figures.mean_us, figures.deviation_us, p["50"], figures.max_us)
     )
+    read = figures.count * RESPONSE_BYTES
+    each_ms = trial.connections * figures.elapsed_s * 1000 / max(figures.count, 1)
     return (
         "This is ApacheBench, Version 2.3 <$Revision: 1879490 $>\n\n"
         "Server Software:        nginx/1.25\nServer Hostname:        10.0.0.2\n"
@@ -95,11 +104,11 @@ def write_ab(trial: MadeTrial, figures: PrintedFigures) -> str:
         f"Time taken for tests:   {figures.elapsed_s:.3f} seconds\n"
         f"Complete requests:      {figures.count}\nFailed requests:        0\n{errors}"
         f"Keep-Alive requests:    {figures.count}\n"
-        f"Total transferred:      {figures.count * 240} bytes\n"
+        f"Total transferred:      {read} bytes\n"
         f"HTML transferred:       {figures.count * 100} bytes\n"
         f"Requests per second:    {figures.rate_rps:.2f} [#/sec] (mean)\n"
-        f"Time per request:       {mean:.3f} [ms] (mean)\n"
-        "Transfer rate:          500.00 [Kbytes/sec] received\n\n"
+        f"Time per request:       {each_ms:.3f} [ms] (mean)\n"
+        f"Transfer rate:          {read / KIBI / figures.elapsed_s:.2f} [Kbytes/sec] received\n\n"
         "Connection Times (ms)\n              min  mean[+/-sd] median   max\n"
         "Connect:        0    0   0.0      0       1\n"
         f"Total:   {round(low)} {round(mean)} {deviation:.1f} {round(middle)} {round(high)}\n\n"

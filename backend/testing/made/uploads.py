@@ -95,8 +95,9 @@ def make_upload(draw: Generator, tool: MadeTool) -> MadeUpload:
 
 def upload_of(tool: MadeTool, trial: MadeTrial) -> MadeUpload:
     """The upload of a trial, with what the agent asked the tool for."""
-    asked = {"rate_rps": trial.rate_rps} if tool.is_open else {"connections": trial.connections}
-    return MadeUpload(tool, trial, load={"threads": WRK_THREADS, **asked})
+    load = {"threads": WRK_THREADS, "duration_s": trial.asked_s}
+    load |= {"rate_rps": trial.rate_rps} if tool.is_open else {"connections": trial.connections}
+    return MadeUpload(tool, trial, load=load)
 
 
 def make_trial(

@@ -43,7 +43,7 @@ def _output(framework: str, level: int, file_number: int) -> str:
         "    Latency     1.20ms  624.28us  18.56ms   91.04%\n"
         "    Req/Sec    27.75k     2.25k   40.00k    69.71%\n"
         f"  {requests} requests in 15.00s, 1.00MB read\n"
-        f"Requests/sec: {requests / 15:.2f}\nTransfer/sec:      0.07MB\n\n"
+        f"Requests/sec: {requests / 15:.2f}\nTransfer/sec:     68.27KB\n\n"
     )
 
 

@@ -21,7 +21,9 @@ def lab(db, request):
     runs, trials = request.param
     workspace = make_workspace()
     for number in range(runs):
-        cells = [CellSpec(name, rates=[1000.0] * trials, computed=False) for name in SERVERS]
+        cells = [
+            CellSpec(name, tool="ab", rates=[1000.0] * trials, computed=False) for name in SERVERS
+        ]
         run = make_run(workspace, *cells)
         for place, name in enumerate(SERVERS):
             for count, trial in enumerate(

@@ -52,7 +52,8 @@ def _compare_conditions(a: Side, b: Side) -> tuple[list[PairDifference], list[st
     cells_a, cells_b = _cells(a), _cells(b)
     factors = (*TESTED, *FACTORS, *find_measured_factors([*cells_a, *cells_b]))
     differing, alike = [], []
-    for factor in factors:
+    # What is measured stands in the place of what was declared of the same.
+    for factor in {factor.id: factor for factor in factors}.values():
         if factor.id in _OF_RUNS or factor.id == a.gathered.grouping.x:
             continue
         values_a, values_b = _values(factor, cells_a), _values(factor, cells_b)
