@@ -1,5 +1,6 @@
 """What the same test says today: what the comparisons of our own run of a study's plan answer."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -24,6 +25,7 @@ from backend.runs.models import Cell, Run
 class TodayAnswer(NamedTuple):
     """What the comparison of one workload answers, and the address of its page.
 
+    `workload`: with the size of its answers, such as "hello, 37 bytes", where others are larger.
     `ranked`: the rows of its ranking that have a place, the best first, at `place`, such as
     "at 60 connections"; none where nothing is ranked.
     """
@@ -49,21 +51,34 @@ def answer_today(
 
 
 def _answer_each(study: Study, run: Run, servers: Sequence[str], viewer: str) -> list[TodayAnswer]:
+    sizes = _sizes_by_workload(run, servers)
     asked = CompareQuery.parse(study.query).with_filters(run=[run.pk], server=servers)
     return [
-        _answer(name, asked.with_filters(workload=[name]), run, viewer)
-        for name in _workloads(run, servers)
+        _answer(
+            f"{name}, {size:,} bytes" if len(sizes[name]) > 1 else name,
+            # Answers of two sizes are two questions: together they cannot be ranked.
+            asked.with_filters(workload=[name], payload=[size] if len(sizes[name]) > 1 else ()),
+            run,
+            viewer,
+        )
+        for name in sizes
+        for size in sizes[name]
     ]
 
 
-def _workloads(run: Run, servers: Sequence[str]) -> list[str]:
-    """The names of its workloads, those of the most servers first."""
+def _sizes_by_workload(run: Run, servers: Sequence[str]) -> dict[str, list[int]]:
+    """The sizes of its answers by the name of the workload, those of the most servers first."""
     cells = Cell.objects.filter(run=run).exclude(series__workload__name=None)
     if servers:
         cells = cells.filter(series__server__name__in=servers)
-    counted = cells.order_by().values_list("series__workload__name")
-    rows = counted.annotate(count=Count("series__server", distinct=True))
-    return [name for name, _ in sorted(rows, key=lambda row: (-row[1], row[0]))]
+    names = ("series__workload__name", "series__workload__payload_bytes")
+    rows = (
+        cells.order_by().values_list(*names).annotate(count=Count("series__server", distinct=True))
+    )
+    sizes: dict[str, list[int]] = defaultdict(list)
+    for name, size, _ in sorted(rows, key=lambda row: (-row[2], row[0])):
+        sizes[name].append(size)
+    return sizes
 
 
 def _answer(workload: str, query: CompareQuery, run: Run, viewer: str) -> TodayAnswer:
