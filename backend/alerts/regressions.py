@@ -10,7 +10,6 @@ import hashlib
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import log, sqrt
-from statistics import fmean
 
 from msgspec import structs
 
@@ -63,8 +62,8 @@ class _Point:
         assert level is not None
         units, halfway = level.sample.units, log(ratio) / 2
         for run in filter(self.state.is_baseline, self.series.earlier):
-            values = [trial.value for trial in units.trials.get(run.pk.int, ())]
-            if not values or (fmean(values) - units.centre) / halfway < 1:
+            mean = units.mean_of(run.pk.int)
+            if mean is None or (mean - units.centre) / halfway < 1:
                 return run
         return None
 

@@ -141,6 +141,11 @@ class Units(Struct, frozen=True, gc=False):
         """Whether how starts differ is in the noise of the units: each run is a start too."""
         return self.of_runs or _are_repeated(self.starts, len(self.runs))
 
+    def mean_of(self, run: Hashable) -> float | None:
+        """The mean of the trials of a run; None without any."""
+        trials = self.trials.get(run)
+        return None if not trials else _mean(trials)
+
     @property
     def deviations(self) -> Mapping[Hashable, float] | None:
         """The distance of each unit by its key; None if a round is unknown or named twice, so

@@ -53,7 +53,7 @@ def test_what_is_not_known_is_not_invented():
 @pytest.mark.django_db
 def test_a_latency_rounded_to_zero_is_below_the_step_of_the_tool():
     lab = make_workspace("lab")
-    run = make_run(lab, CellSpec("fast"))
+    run = make_run(lab, CellSpec("fast", tool="ab"))
     Trial.objects.filter(run=run).update(
         percentiles_us={"50": 0.0}, latency_resolution_us=1_000.0, percentiles_origin="reported"
     )

@@ -122,7 +122,7 @@ def without_runs_of_trials(lab):
 
 
 def test_rounded_figures_change_by_no_less_than_their_steps(lab):
-    run = make_run(lab, CellSpec("sync", computed=False))
+    run = make_run(lab, CellSpec("sync", tool="ab", computed=False))
     Trial.objects.filter(run=run).update(
         percentiles_us={"50": 3000.0, "99": 9000.0}, latency_resolution_us=1000.0
     )

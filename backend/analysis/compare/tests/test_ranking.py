@@ -370,4 +370,4 @@ def test_the_step_of_a_figure_is_not_that_of_the_slowest_request(lab):
         for point in series["points"]
     }
     assert steps == {"a": [1.0, 10_000.0], "b": [10.0, 10_000.0]}
-    assert "within 934 µs" in figures["finding"]
+    assert "in 2.81× [2.80, 2.81] the time of a" in figures["finding"]

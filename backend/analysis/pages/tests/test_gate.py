@@ -98,7 +98,7 @@ def test_a_requirement_below_the_noise_of_the_history_is_too_noisy_and_says_so(w
     assert row.advice.unit == "runs"
     assert (
         answer.settle.endswith("give a verdict in 67 % of cases.")
-        or "30 more runs would not be" in answer.settle
+        or "30 more runs of the candidate would not be" in answer.settle
     )
 
 
@@ -244,7 +244,10 @@ def test_noise_and_few_trials_are_told_apart_by_row(workspace):
         "at 8 connections": "Too few trials to call",
     }
     assert answer.verdict_text == "Too noisy to call"
-    assert "Needed for sync b at 8 connections. 30 more runs would not be" in answer.settle
+    assert (
+        "Needed for sync b at 8 connections. 30 more runs of the candidate would not be"
+        in answer.settle
+    )
 
 
 def test_more_runs_of_the_candidate_count_together(workspace):
