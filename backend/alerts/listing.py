@@ -7,6 +7,7 @@ from django.db.models import QuerySet
 
 from backend.alerts.models import OPEN_STATES, Alert, AlertState
 from backend.runs.database.cursors import Page, page_by_time
+from backend.runs.tables.large_columns import large_columns
 
 # What a list may show: every alert, those that have not ended, or those of one state.
 SHOWN = ("open", "all", *AlertState.values)
@@ -28,7 +29,8 @@ def find_alert(workspace_ids: Iterable[UUID], alert_id: UUID) -> Alert | None:
 def _alerts_in(workspace_ids: Iterable[UUID]) -> QuerySet[Alert]:
     rows = Alert.objects.filter(workspace__in=list(workspace_ids))
     runs = ("before_run", "first_run", "last_run")
-    return rows.select_related("workspace", "rule__view", *runs)
+    large = (name for run in runs for name in large_columns(f"{run}__"))
+    return rows.select_related("workspace", "rule__view", *runs).defer(*large)
 
 
 def _chosen(rows: QuerySet[Alert], shown: str) -> QuerySet[Alert]:

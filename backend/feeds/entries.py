@@ -13,6 +13,7 @@ from backend.alerts.wording import STATE_TEXTS, range_text
 from backend.links import absolute, link_to, result_set_link, run_link
 from backend.runs.catalogue.listing import RunRow, rows_of
 from backend.runs.models import Cell, Run, Server
+from backend.runs.tables.large_columns import large_columns
 from backend.sharing.models import GONE, ResultSet
 from backend.sharing.newer_runs import find_matching_since
 
@@ -73,6 +74,7 @@ def entries_of_alerts(workspace: Workspace) -> list[Entry]:
     """The newest confirmed alerts, each at its last change."""
     rows = Alert.objects.filter(workspace=workspace).exclude(state=AlertState.UNCONFIRMED)
     rows = rows.select_related("workspace", "rule", "before_run", "first_run")
+    rows = rows.defer(*large_columns("before_run__"), *large_columns("first_run__"))
     alerts = rows.prefetch_related("changes").order_by("-confirmed_at")[:ENTRIES]
     return _newest_first(_of_alert(alert) for alert in alerts)
 
@@ -94,7 +96,7 @@ def _of_alert(alert: Alert) -> Entry:
 def _newest(runs: QuerySet[Run]) -> list[Run]:
     """The last that were received: a feed tells what came, whenever it was measured."""
     rows = runs.filter(is_open=False).select_related("workspace", "server_host")
-    return list(rows.defer("plan", "facts").order_by("-recorded_at", "-pk")[:ENTRIES])
+    return list(rows.defer(*large_columns()).order_by("-recorded_at", "-pk")[:ENTRIES])
 
 
 def _of_runs(runs: Sequence[Run]) -> list[Entry]:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
 from backend.errors import InvalidInput
 from backend.stats import Histogram
-from backend.stats.histogram import stored_percentiles
 
 # How an attempt can fail; the other files name these classes only through here.
 ERROR_CLASSES = ("connect", "read", "write", "timeout", "status", "length", "other")
@@ -239,40 +238,6 @@ class ParsedTrial:
             "notes": list(self.notes),
         }
         return {name: value for name, value in remarks.items() if value}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadTrial:
-    """A trial as the process that reads outputs hands it to the one that records them."""
-
-    # Without its histogram.
-    parsed: ParsedTrial
-    # The histogram, encoded, and its figures.
-    histogram: bytes | None = None
-    computed: Latency | None = None
-
-    @classmethod
-    def of(cls, parsed: ParsedTrial) -> ReadTrial:
-        """The trial with its histogram encoded; an empty histogram is none."""
-        histogram = parsed.histogram
-        if histogram is None or not histogram.count:
-            return cls(parsed=replace(parsed, histogram=None))
-        return cls(
-            parsed=replace(parsed, histogram=None),
-            histogram=histogram.encode(),
-            computed=latency_of(histogram),
-        )
-
-
-def latency_of(histogram: Histogram) -> Latency:
-    """The latency that a histogram counts, with the stored percentiles."""
-    percentiles = stored_percentiles(histogram)
-    return Latency(
-        mean_us=histogram.mean_us,
-        min_us=histogram.min_us,
-        max_us=histogram.max_us,
-        percentiles={key: us for key, us in percentiles.items() if us is not None},
-    )
 
 
 class FormatError(InvalidInput):

@@ -20,6 +20,7 @@ from backend.library.envelopes import NAMESPACE, Parcel, parcel_of, today_parcel
 from backend.library.notes import notes_of, today_notes
 from backend.library.study import Study, read_studies
 from backend.runs.models import Run
+from backend.runs.tables.large_columns import large_columns
 from backend.sharing.edits import edit, supersede
 from backend.sharing.freezing import Description, freeze
 from backend.sharing.models import ResultSet, Visibility
@@ -178,7 +179,8 @@ def _remove_others(workspace: Workspace, current: set[uuid.UUID]) -> int:
     """Remove the runs that an older version of the data made."""
     # A member may have uploaded runs here too: those stay.
     ours = Run.objects.filter(workspace=workspace, author=None, labels__has_key="study")
-    removed = list(ours.exclude(pk__in=current).select_related("workspace"))
+    others = ours.exclude(pk__in=current).select_related("workspace")
+    removed = list(others.defer(*large_columns()))
     for run in removed:
         remove_run(run)
     return len(removed)

@@ -19,6 +19,7 @@ from backend.runs.catalogue.listing import rows_of
 from backend.runs.catalogue.text_search import Searched, runs_measuring
 from backend.runs.database.cursors import Page, page_by_time
 from backend.runs.models import Cell, Run, Series
+from backend.runs.tables.large_columns import large_columns
 from backend.sharing.models import ResultSet, SharedRun, Visibility
 
 MAX_WORDS = 8
@@ -91,7 +92,7 @@ def _runs(words: Sequence[str]) -> QuerySet[Any]:
         in_workspace = Q(run__workspace__in=open_, run__workspace__name__icontains=word)
         rows = rows.filter(Q(run__in=runs_measuring(word, public)) | in_workspace)
     rows = rows.select_related("run__workspace", "run__server_host")
-    return rows.defer("run__plan", "run__facts")
+    return rows.defer(*large_columns("run__"))
 
 
 def _listed_workspaces(rows: Sequence[Workspace]) -> list[Listed]:

@@ -15,7 +15,8 @@ from backend.analysis.figures import plain_figures
 from backend.deliveries.models import Channel, ChannelKind
 from backend.feeds.models import FeedToken
 from backend.feeds.tokens import make_token
-from backend.formats.model import Latency, ParsedTrial, ReadTrial, TimeSlice
+from backend.formats.model import Latency, ParsedTrial, TimeSlice
+from backend.formats.read_trial import ReadTrial
 from backend.ingest.models import Artefact, State, Upload
 from backend.ingest.removing.trash import trash_run
 from backend.runs.amending.editing import correct
@@ -109,7 +110,7 @@ def _record(ordinal: int, server: str, connections: int, repeat: int) -> TrialRe
         server={"name": server, "version": "1.0", "configuration": {}},
         workload={"name": "hello", "method": "GET", "path": "/"},
         load={"tool": "wrk", "tool_version": "4.1", "loop": "closed", "connections": connections},
-        reading=ReadTrial(parsed=parsed),
+        reading=ReadTrial.of(parsed),
         repeat=repeat,
         command=["wrk", f"-c{connections}", "http://127.0.0.1:8080/"],
         exit_code=0,

@@ -21,8 +21,9 @@ from django.utils import timezone
 from backend import __version__
 from backend.accounts.models import User, Workspace
 from backend.errors import WorkFailed
-from backend.ingest.models import END_STATES, Artefact, SmallContent
+from backend.ingest.models import END_STATES, Artefact, SmallContent, Upload
 from backend.runs.database.read_router import repeatable_read
+from backend.runs.models import Run
 from backend.storage import CHUNK_BYTES, open_artefact
 from backend.transfer.encoding import encode
 from backend.transfer.layout import FORMAT, MANIFEST, MAX_FILES, MAX_LINE_BYTES, raw_path, rows_path
@@ -37,6 +38,9 @@ from backend.transfer.tables import (
 )
 
 ROWS_AT_ONCE = 200
+# Of rows that have an envelope, or the texts of one: up to 4 MB each.
+LARGE_ROWS_AT_ONCE = 10
+_LARGE = (Run, Upload)
 # Outputs shrink to a tenth at any level; the lowest is the fastest.
 LEVEL = 1
 
@@ -172,10 +176,11 @@ def archive_pieces(workspace: Workspace, beat: Callable[[Progress], None]) -> Ge
 
 def _in_pages(rows: QuerySet[Any]) -> Iterator[Any]:
     """The rows, which are ordered by their keys, with one page in memory at a time."""
-    page = list(rows[:ROWS_AT_ONCE])
+    at_once = LARGE_ROWS_AT_ONCE if rows.model in _LARGE else ROWS_AT_ONCE
+    page = list(rows[:at_once])
     while page:
         yield from page
-        page = list(rows.filter(pk__gt=page[-1].pk)[:ROWS_AT_ONCE])
+        page = list(rows.filter(pk__gt=page[-1].pk)[:at_once])
 
 
 def _info(path: str) -> zipfile.ZipInfo:

@@ -65,6 +65,8 @@ class Gathered:
     baseline_name: str | None = None
     # The series beyond the best, which are too many to compare.
     beyond: tuple[SeriesGroup, ...] = ()
+    # What each point has beside the core and the metric of the query.
+    more_metrics: tuple[str, ...] = ()
 
     @property
     def metric(self) -> Metric:
@@ -120,15 +122,18 @@ class Gathered:
         return Yardstick(held.better, share, floor, families)
 
 
-def gather(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> Gathered:
+def gather(
+    query: CompareQuery, workspace_ids: Sequence[uuid.UUID], more_metrics: tuple[str, ...] = ()
+) -> Gathered:
     """Load and group the cells of `query`, and compute their points.
 
+    `more_metrics`: what is wanted of each point beside the core and the metric of the query.
     Raises NotVisible and UnknownValue.
     """
     loaded = fetch_cells(query, workspace_ids)
     grouping = choose_grouping(loaded.query, loaded.cells)
     groups, groups_left_out = group_cells(loaded.cells, grouping)
-    metrics = _metrics(loaded.query, loaded.cells)
+    metrics = _metrics(loaded.query, loaded.cells, more_metrics)
     trials = fetch_trials([c for group in groups for c in group.cells()], metrics)
     dismissals = fetch_dismissals([run.id for run in loaded.runs])
     planned = groups
@@ -150,6 +155,7 @@ def gather(query: CompareQuery, workspace_ids: Sequence[uuid.UUID]) -> Gathered:
         noises=_noises(trials.cells, workspace_ids),
         baseline_name=_baseline_name(loaded.query, grouping, sweeps, workspace_ids),
         beyond=_beyond(filled, groups),
+        more_metrics=more_metrics,
     )
 
 
@@ -226,8 +232,10 @@ def places_of(sweeps: Iterable[Sweep]) -> list[Value]:
     return ordered({point.x for point in points_of(sweeps)})
 
 
-def _metrics(query: CompareQuery, cells: Sequence[LoadedCell]) -> tuple[str, ...]:
+def _metrics(
+    query: CompareQuery, cells: Sequence[LoadedCell], more: Sequence[str]
+) -> tuple[str, ...]:
     """The metrics of every point; the share of the offered rate where one was offered."""
-    asked = shown(query.metric)
+    asked = tuple(dict.fromkeys((*shown(query.metric), *more)))
     has_rates = any(cell.rate_rps is not None for cell in cells)
     return (*asked, "achieved") if has_rates and "achieved" not in asked else asked

@@ -130,10 +130,25 @@ def load_history(
     `filters`: the runs of the baseline, and what of them is asked for. `may_differ`: which of
     `MAY_DIFFER` need not be the same: nobody looks at the verdict before it counts.
     """
+    gathered = gather_baseline(candidate, sweep, filters, workspace_id)
+    return history_in(gathered, candidate, sweep, may_differ)
+
+
+def gather_baseline(
+    candidate: Gathered, sweep: Sweep, filters: Mapping[str, Sequence[object]], workspace_id: UUID
+) -> Gathered:
+    """What the runs of the baseline say of the server and workload of a series, in the metrics of
+    the candidate."""
     first = sweep.group.first
     own = {"server": [first.server.name], "workload": [first.workload.name]}
     query = CompareQuery(metric=candidate.query.metric).with_filters(**{**filters, **own})
-    gathered = gather(query, [workspace_id])
+    return gather(query, [workspace_id], candidate.more_metrics)
+
+
+def history_in(
+    gathered: Gathered, candidate: Gathered, sweep: Sweep, may_differ: Collection[str] = ()
+) -> History | None:
+    """As `load_history`, of a baseline that is `gathered` already."""
     has_same_axis = candidate.grouping.x == gathered.grouping.x
     alike = _most_alike(sweep, gathered.sweeps) if has_same_axis else []
     if not alike:

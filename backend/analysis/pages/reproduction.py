@@ -1,11 +1,11 @@
 """What somebody needs to carry out a run again: its plan, the order, and the exact programs."""
 
 import hashlib
-import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from backend.runs.measured.plan import read_plan
 from backend.runs.models import Run
 
 # Where the agent took a secret out of the text.
@@ -46,11 +46,9 @@ def describe_reproduction(run: Run, tools: Iterable[str]) -> Reproduction | None
 
 
 def _order(plan: str) -> str | None:
-    """As the plan says, or the agent's default; None for a text that is no TOML."""
-    try:
-        return str(tomllib.loads(plan).get("order", "interleaved"))[:40]
-    except (tomllib.TOMLDecodeError, RecursionError):
-        return None
+    """As the plan says, or the agent's default; None for a plan that is not read."""
+    document = read_plan(plan)
+    return None if document is None else str(document.get("order", "interleaved"))[:40]
 
 
 def _agent(agent: Any) -> str | None:

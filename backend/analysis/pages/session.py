@@ -4,18 +4,41 @@ Rates are summed over the time in which all of them attacked, by the service's c
 are merged by their counts; what one of them does not tell is unknown of the whole.
 """
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from backend.runs.measured.host_facts import offset_left_s
+import orjson
+from django.db.models import F, TextField
+from django.db.models.functions import Cast, Left
+
+from backend.runs.measured.host_facts import APPLIED, offset_left_s
 from backend.runs.measured.measured import attempts
 from backend.runs.models import Run, Trial, TrialTimeline
 from backend.runs.tables.happening import happened_at_of
 from backend.stats import Histogram
+
+# As many as a session may have agents. A run of it may come again.
+MOST_RUNS = 1_000
+# Of all runs, as many as one comparison counts.
+MOST_TRIALS = 20_000
+TRIALS_AT_ONCE = 100
+# More than any number has.
+MOST_CLOCK_TEXT = 40
+# The columns that are read here and by the page: runs and trials have many more, and large ones.
+_SHOWN = (
+    *("session", "agent", "started_at", "recorded_at", "is_open", "interrupted"),
+    *("client_host__name", "client_host__cpu_model"),
+)
+_SHOWN_WITH_TRIAL = ("cell__series__server", "cell__series__workload", "timeline")
+_SHOWN_OF_TRIAL = (
+    *("run_id", "ordinal", "repeat", "started_at", "elapsed_s", "requests_completed"),
+    *("requests_ok", "errors", "error_rate", "histogram", "timeline__packed"),
+    *("cell__connections", "cell__rate_rps", "cell__series__workload__name"),
+    *("cell__series__server__name", "cell__series__server__version"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,39 +88,81 @@ class MeasuredSession:
     parts: int
     runs: tuple[Run, ...]
     trials: tuple[JointTrial, ...]
+    # Sentences on what is not shown.
+    left_out: tuple[str, ...]
     # Hosts whose clock is not known: their trials cannot be placed beside the others.
     without_clock: tuple[str, ...]
 
 
 def describe_session(workspace_id: UUID, name: str) -> MeasuredSession | None:
     """None if no run of such a session has come."""
-    rows = Run.objects.filter(workspace=workspace_id, session__name=name)
-    runs = tuple(rows.select_related("client_host").order_by(happened_at_of(), "pk"))
+    first = _first_runs(workspace_id, name, MOST_RUNS + 1)
+    runs = first[:MOST_RUNS]
     if not runs:
         return None
+    left_out = [f"Only the first {MOST_RUNS:,} runs are shown."] if len(first) > MOST_RUNS else []
     parts = max(int(run.session.get("parts") or len(runs)) for run in runs)
-    offsets = {run.pk: offset_left_s(run) for run in runs}
+    offsets = {run.pk: _offset_s(run) for run in runs}
     hosts = {run.pk: _host_name(run) for run in runs}
+    numbers, most = _ordinals(runs), max(1, MOST_TRIALS // len(runs))
+    if len(numbers) > most:
+        left_out.append(f"Only the first {most:,} trials are shown.")
     trials = tuple(
-        _put_together(trials, offsets, hosts, parts) for trials in _trials_by_ordinal(runs)
+        _put_together(trials, offsets, hosts, parts)
+        for trials in _trials_of_ordinals(runs, numbers[:most])
     )
     without_clock = tuple(hosts[run.pk] for run in runs if offsets[run.pk] is None)
-    return MeasuredSession(name, parts, runs, trials, without_clock)
+    return MeasuredSession(name, parts, runs, trials, tuple(left_out), without_clock)
+
+
+def _first_runs(workspace_id: UUID, name: str, most: int) -> tuple[Run, ...]:
+    """The runs of a session, with what the page shows and what their clients' clocks say."""
+    rows = Run.objects.filter(workspace=workspace_id, session__name=name)
+    rows = rows.annotate(offset_s=_clock_text("offset_s"), is_applied=_clock_text(APPLIED))
+    shown = rows.select_related("client_host").only(*_SHOWN)
+    return tuple(shown.order_by(happened_at_of(), "pk")[:most])
+
+
+def _clock_text(name: str) -> Left:
+    """What the facts of the client say of its clock, as JSON; the facts may hold megabytes."""
+    return Left(Cast(F(f"facts__client__clock__{name}"), TextField()), MOST_CLOCK_TEXT)
+
+
+def _offset_s(run: Any) -> float | None:
+    """As `offset_left_s`, of a run with the texts of its clock."""
+    texts = {"offset_s": run.offset_s, APPLIED: run.is_applied}
+    clock = {key: _json_of(text) for key, text in texts.items() if text is not None}
+    return offset_left_s({"clock": clock})
+
+
+def _json_of(text: str) -> Any:
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return None  # cut off: it was neither a number nor a truth value
 
 
 def _host_name(run: Run) -> str:
     return str(run.client_host or run.agent.get("hostname") or "unknown")
 
 
-def _trials_by_ordinal(runs: Sequence[Run]) -> list[list[Trial]]:
-    """The trials of all runs that have one number, in the order of the numbers."""
-    rows = Trial.objects.filter(run__in=runs, warmup=False).select_related(
-        "cell__series__server", "cell__series__workload", "timeline"
-    )
-    by_ordinal: dict[int, list[Trial]] = defaultdict(list)
-    for trial in rows.defer("parsed", "cell__histogram", "cell__curve"):
-        by_ordinal[trial.ordinal].append(trial)
-    return [by_ordinal[ordinal] for ordinal in sorted(by_ordinal)]
+def _ordinals(runs: Sequence[Run]) -> list[int]:
+    """The numbers of the trials of all runs, in order."""
+    rows = Trial.objects.filter(run__in=runs, warmup=False).order_by("ordinal")
+    return list(rows.values_list("ordinal", flat=True).distinct())
+
+
+def _trials_of_ordinals(runs: Sequence[Run], ordinals: Sequence[int]) -> Iterator[list[Trial]]:
+    """The trials of all runs that have one number, in the order of the numbers; few at a time,
+    because each may have a long time series."""
+    at_once = max(1, TRIALS_AT_ONCE // len(runs))
+    for start in range(0, len(ordinals), at_once):
+        some = ordinals[start : start + at_once]
+        rows = Trial.objects.filter(run__in=runs, warmup=False, ordinal__in=some)
+        by_ordinal: dict[int, list[Trial]] = {ordinal: [] for ordinal in some}
+        for trial in rows.select_related(*_SHOWN_WITH_TRIAL).only(*_SHOWN_OF_TRIAL):
+            by_ordinal[trial.ordinal].append(trial)
+        yield from by_ordinal.values()
 
 
 def _put_together(

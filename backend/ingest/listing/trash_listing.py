@@ -13,6 +13,7 @@ from backend.ingest.quota.stored_sums import bytes_of_uploads
 from backend.ingest.removing.trash import KEPT_IN_TRASH, trashed
 from backend.runs.catalogue.listing import RunRow, rows_of
 from backend.runs.models import Run
+from backend.runs.tables.large_columns import large_columns
 
 MAX_LISTED = 200
 
@@ -41,7 +42,8 @@ def list_trash(workspace_ids: Sequence[UUID]) -> list[TrashedRun]:
 def runs_in_trash(workspace_ids: Sequence[UUID]) -> QuerySet[Run]:
     """The runs in the trash of these workspaces, with what a list shows of each."""
     rows = trashed(Q(workspace__in=workspace_ids))
-    return rows.select_related("workspace", "server_host", "trashed_by")
+    rows = rows.select_related("workspace", "server_host", "trashed_by")
+    return rows.defer(*large_columns())
 
 
 def describe_trashed(runs: Sequence[Run]) -> list[TrashedRun]:

@@ -3,7 +3,8 @@
 from typing import Any
 
 from backend.formats import FormatError
-from backend.formats.model import Entry, latency_of
+from backend.formats.model import Entry
+from backend.formats.read_trial import latency_of
 from backend.stats import Histogram
 
 

@@ -7,17 +7,27 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
+import orjson
+
 from backend.ingest.models import Artefact
 from backend.ingest.reading.questions import Asked, ask_parser, asked_in, key_of, messages_of
 from backend.storage import storage
 from backend.storage.rows import contents_of
 from backend.untrusted.sandbox.sandbox import LocalArtefact, sandbox
 
+# Of all trials of an upload, as JSON; each has its time series packed, of 10 KB for ten minutes.
+MOST_BYTES = 128 << 20
+TOO_MUCH = (
+    "It was not read, because the results of the trials before it fill the room of one upload. "
+    "Its output is kept. Send the trials as several uploads."
+)
+
 
 class Answers:
     """A context: an artefact that several trials name is fetched once, and read once by each tool.
 
-    `meanwhile` is called before each trial and every second while the parser works.
+    `meanwhile` is called before each trial and every second while the parser works. What is kept
+    here, and what is given, has MOST_BYTES at the most: the other answers are refusals.
     """
 
     def __init__(self, meanwhile: Callable[[], None]) -> None:
@@ -25,6 +35,8 @@ class Answers:
         self._files = ExitStack()
         self._paths: dict[str, Path] = {}
         self._answers: dict[tuple[object, ...], dict[str, Any]] = {}
+        self._sizes: dict[tuple[object, ...], int] = {}
+        self._kept_bytes = self._given_bytes = 0
 
     def __enter__(self) -> Answers:
         return self
@@ -44,7 +56,7 @@ class Answers:
             with closing(reading) as given:
                 for key in asked:
                     self._meanwhile()
-                    self._answers[key] = next(given)
+                    self._keep(key, next(given))
 
     def to(self, artefacts: Sequence[Artefact], *, tool: str) -> dict[str, Any]:
         """The parser's answer (as `Sandbox.read`) about one trial's artefacts.
@@ -58,10 +70,24 @@ class Answers:
         key = key_of(artefacts, tool)
         if key not in self._answers:
             files = [LocalArtefact(item.name, self._path(item.sha256)) for item in artefacts]
-            self._answers[key] = ask_parser(files, tool=tool, meanwhile=self._meanwhile)
-        return self._answers[key]
+            self._keep(key, ask_parser(files, tool=tool, meanwhile=self._meanwhile))
+        # A trial that shares its artefacts has figures of its own.
+        self._given_bytes += self._sizes[key]
+        answer = self._answers[key]
+        return answer if self._given_bytes <= MOST_BYTES else _refused(answer)
+
+    def _keep(self, key: tuple[object, ...], answer: dict[str, Any]) -> None:
+        size = len(orjson.dumps(answer))
+        self._kept_bytes += size
+        if self._kept_bytes > MOST_BYTES:
+            answer = _refused(answer)
+        self._answers[key], self._sizes[key] = answer, size
 
     def _path(self, sha256: str) -> Path:
         if sha256 not in self._paths:
             self._paths[sha256] = self._files.enter_context(storage().local_path(sha256))
         return self._paths[sha256]
+
+
+def _refused(answer: dict[str, Any]) -> dict[str, Any]:
+    return {"version": answer.get("version", ""), "refused": TOO_MUCH}

@@ -12,7 +12,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from backend.errors import WorkFailed
 from backend.formats.archive_facts import NO_FACTS, ArchiveFacts
-from backend.formats.model import ReadTrial
+from backend.formats.read_trial import ReadTrial
 from backend.formats.server_header import Product, read_product
 from backend.ingest.artefacts.evidence import hash_of_output
 from backend.ingest.envelope.envelope import Envelope, TrialEntry, given_members, read_envelope

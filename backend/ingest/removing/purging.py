@@ -16,6 +16,7 @@ from backend.ingest.removing.removal import remove_run
 from backend.ingest.removing.upload_removal import UPLOADS_AT_ONCE, remove_some_uploads
 from backend.runs.models import Run
 from backend.runs.registry.registry import NamesBusy, lock_names
+from backend.runs.tables.large_columns import large_columns
 from backend.transactions import whole
 
 log = logging.getLogger(__name__)
@@ -56,7 +57,8 @@ def _remove_row(workspace: Workspace) -> bool:
 
 def _purge(workspace: Workspace, deadline: float) -> bool:
     """Whether nothing is left."""
-    for run in Run.with_trash.filter(workspace=workspace).iterator(chunk_size=UPLOADS_AT_ONCE):
+    runs = Run.with_trash.filter(workspace=workspace).defer(*large_columns())
+    for run in runs.iterator(chunk_size=UPLOADS_AT_ONCE):
         if time.monotonic() > deadline:
             return False
         remove_run(run)

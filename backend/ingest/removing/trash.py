@@ -22,6 +22,7 @@ from backend.noise.record import refresh_noise_of_runs
 from backend.runs.amending.dismissals import check_texts
 from backend.runs.models import Run
 from backend.runs.registry.registry import lock_names
+from backend.runs.tables.large_columns import large_columns
 from backend.transactions import whole
 
 log = logging.getLogger(__name__)
@@ -77,7 +78,7 @@ def _move(runs: Sequence[Run], *, trashed_at: datetime | None, by: User | None) 
 def remove_expired_runs() -> int:
     """Delete for good what has been in the trash for 30 days; how many runs."""
     expired = trashed(Q(trashed_at__lt=timezone.now() - KEPT_IN_TRASH)).order_by("trashed_at")
-    runs = list(expired.select_related("workspace")[:MOST_AT_ONCE])
+    runs = list(expired.select_related("workspace").defer(*large_columns())[:MOST_AT_ONCE])
     removed = sum(remove_trashed_run(run) for run in runs)
     if removed:
         log.info("trash_emptied", extra={"runs": removed})

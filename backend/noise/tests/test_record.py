@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from backend.formats.model import ParsedTrial, ReadTrial
+from backend.formats.model import ParsedTrial
+from backend.formats.read_trial import ReadTrial
 from backend.ingest.queue.worker import process
 from backend.ingest.removing.removal import remove_run
 from backend.ingest.reprocessing import merging
@@ -45,7 +46,7 @@ def trial_of(rate, *, side=None, start=None, connections=64, **load):
         "server": {"name": "sync", "version": "1"},
         "workload": {"name": "hello"},
         "load": asked | {name: value for name, value in sides.items() if value is not None},
-        "reading": ReadTrial(parsed=parsed),
+        "reading": ReadTrial.of(parsed),
     }
 
 

@@ -31,7 +31,7 @@ def label_runs(runs: Sequence[Run], name: str, value: str, *, author: User | Non
     for workspace in {run.workspace for run in runs}:
         lock_names(workspace, exclusive=True)
     # Read under the lock, so that no label that another member sets meanwhile is lost.
-    for run in Run.objects.filter(pk__in=[run.pk for run in runs]):
+    for run in Run.objects.filter(pk__in=[run.pk for run in runs]).only("labels"):
         labels = {**run.labels, name: value}
         if not value:
             del labels[name]

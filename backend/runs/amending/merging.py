@@ -48,6 +48,7 @@ from backend.runs.registry.registry import (
     roles_of,
 )
 from backend.runs.registry.shown import remove_unused_series, shown_rows
+from backend.runs.tables.large_columns import large_columns
 from backend.transactions import whole
 
 Kind = FormerName.Kind
@@ -236,7 +237,8 @@ def _replace_row(workspace: Workspace, kind: FormerName.Kind, row: Row, into: Ro
 
 def _move_cells(series: Series, other: Series) -> None:
     """Give the cells of `series` to `other`; two of one run at one load become one."""
-    cells = list(Cell.objects.filter(series=series).select_related("run__workspace", "workspace"))
+    rows = Cell.objects.filter(series=series).select_related("run__workspace", "workspace")
+    cells = list(rows.defer(*large_columns("run__")))
     twins = {_place(cell): cell for cell in Cell.objects.filter(series=other)}
     alone = [cell.pk for cell in cells if _place(cell) not in twins]
     Cell.objects.filter(pk__in=alone).update(series=other)
@@ -290,5 +292,5 @@ def _runs_named(workspace: Workspace, kind: FormerName.Kind, names: Sequence[str
     else:
         trials = Trial.objects.filter(**{f"as_read__{kind}__name__in": names})
         of_run |= Q(pk__in=trials.values("run"))
-    rows = Run.with_trash.select_related("workspace", "server_host", "client_host")
-    return list(rows.filter(of_run, workspace=workspace).select_for_update(of=("self",)))
+    rows = Run.with_trash.filter(of_run, workspace=workspace).defer(*large_columns())
+    return list(rows.select_for_update(of=("self",)))

@@ -80,12 +80,15 @@ def write_columns(run: Run, corrections: Sequence[Correction]) -> None:
 
 def regroup_all(runs: Sequence[Run]) -> None:
     """As `regroup`, for runs of one workspace after a name changed. Only hosts and series can.
+    Their large columns are read here, for few runs at a time.
 
     It takes as many statements for `RUNS_AT_ONCE` runs as for one. Call it in a transaction, with
     the names locked exclusively.
     """
     corrections = standing_corrections_of_runs([run.pk for run in runs])
-    for some in _portions(runs):
+    for portion in _portions(runs):
+        rows = Run.with_trash.select_related("workspace", "server_host", "client_host")
+        some = [*rows.in_bulk([run.pk for run in portion]).values()]
         _write_hosts(some, corrections)
         _regroup_trials(some, corrections)
 

@@ -27,14 +27,13 @@ def clock_offset_s(facts: Mapping[str, Any]) -> float | None:
     return float(offset_s) if abs(offset_s) <= MOST_OFFSET_S else None
 
 
-def offset_left_s(run: Run) -> float | None:
-    """What is still to be added to the times of a run to get the service's time; None if that is
-    unknown.
+def offset_left_s(facts: Mapping[str, Any]) -> float | None:
+    """What is still to be added to the times of a run whose client has these facts, to get the
+    service's time; None if that is unknown.
 
     Nothing, except for runs that were read before offsets were applied: those have their client's
     times until they are read again.
     """
-    facts = facts_of(run, "client")
     offset_s = clock_offset_s(facts)
     return 0.0 if offset_s is not None and facts["clock"].get(APPLIED) is True else offset_s
 

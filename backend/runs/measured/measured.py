@@ -9,7 +9,8 @@ from datetime import datetime
 from typing import Any, Literal
 
 from backend.formats.command_line import asked_rate, asked_requests
-from backend.formats.model import UNANSWERED_CLASSES, Latency, ParsedTrial, ReadTrial, TimeSlice
+from backend.formats.model import UNANSWERED_CLASSES, Latency, ParsedTrial, TimeSlice
+from backend.formats.read_trial import ReadTrial, slices_in
 from backend.runs.checks import CheckInput
 from backend.runs.measured.evidence import command_words, evidence_of
 from backend.runs.measured.host_facts import governors, link_bits_s, local_ports
@@ -53,6 +54,11 @@ class TrialRecord:
     def parsed(self) -> ParsedTrial:
         """What the artefacts say; nothing where they were not read."""
         return UNREAD if self.reading is None else self.reading.parsed
+
+    @property
+    def slices(self) -> tuple[TimeSlice, ...]:
+        """The time series, unpacked anew each time; empty if there is none."""
+        return () if self.reading is None else slices_in(self.reading.timeline)
 
     @property
     def histogram(self) -> bytes | None:
@@ -125,7 +131,7 @@ def check_input_of(record: TrialRecord, point: LoadPoint, run: Run) -> CheckInpu
 
 def _figures_of(record: TrialRecord, point: LoadPoint) -> CheckInput:
     """The figures of a trial; rates are computed from the counts. Unknown stays None."""
-    parsed = record.parsed
+    parsed, slices = record.parsed, record.slices
     computed = None if record.reading is None else record.reading.computed
     latency = computed or parsed.latency
     completed, ok = parsed.requests_completed, parsed.requests_ok
@@ -157,8 +163,8 @@ def _figures_of(record: TrialRecord, point: LoadPoint) -> CheckInput:
         incomplete=parsed.incomplete,
         disagreements=parsed.disagreements,
         transfer_rate_bytes_s=_rate(parsed.bytes_received, elapsed_s),
-        logged_s=_logged_s(parsed),
-        second_rates_rps=tuple(_second_rates(parsed.timeline)),
+        logged_s=_logged_s(parsed, slices),
+        second_rates_rps=tuple(_second_rates(slices)),
     )
 
 
@@ -199,11 +205,11 @@ def _requests_asked(record: TrialRecord) -> int | None:
     return asked_requests(parsed.tool, command_words(record)) if stated is None else stated
 
 
-def _logged_s(parsed: ParsedTrial) -> float | None:
+def _logged_s(parsed: ParsedTrial, slices: Sequence[TimeSlice]) -> float | None:
     """The seconds that a log of requests reaches, where the output has no other time."""
-    if parsed.measured_s is not None or not parsed.timeline:
+    if parsed.measured_s is not None or not slices:
         return None
-    return sum(part.length_s for part in parsed.timeline)
+    return sum(part.length_s for part in slices)
 
 
 def _watched_s(record: TrialRecord) -> float | None:

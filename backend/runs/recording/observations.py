@@ -22,7 +22,7 @@ from django.db.models import Max, Min, QuerySet
 from backend.accounts.models import Workspace
 from backend.errors import Conflict
 from backend.runs.database.bulk import MAX_ROWS
-from backend.runs.measured.host_facts import offset_left_s
+from backend.runs.measured.host_facts import facts_of, offset_left_s
 from backend.runs.models import Cell, Correction, Observation, Run, Trial
 from backend.runs.recording.corrections import active_corrections
 from backend.runs.recording.refusals import RunElsewhere
@@ -137,7 +137,7 @@ def apply_observations(run_id: uuid.UUID, *, new: Observation | None = None) -> 
         return
     if run.server_host_id is None and not _is_corrected(run):
         _set_server_host(run, latest)
-    offset_s = offset_left_s(run)
+    offset_s = offset_left_s(facts_of(run, "client"))
     if offset_s is not None:
         _set_resources(run, timedelta(seconds=offset_s), observations, new)
     run.workspace.changed()

@@ -309,8 +309,8 @@ class Writer:
         trial.id = self.trial_ids.get(record.ordinal, trial.id)
         trial.as_read = as_read
         self.trials.append(trial)
-        if record.parsed.timeline:
-            self.timelines.append(TrialTimeline.of(trial.pk, record.parsed.timeline))
+        if record.reading is not None and record.reading.timeline is not None:
+            self.timelines.append(TrialTimeline(trial.pk, packed=record.reading.timeline))
 
     def finish(self, before: Sequence[Cell]) -> None:
         """Write everything. Of the cells `before`, one that gets trials becomes a new one."""

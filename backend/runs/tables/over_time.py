@@ -8,16 +8,13 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
-from uuid import UUID
 
-import msgspec
 from django.db import models
 from django.utils import timezone
 
 from backend.accounts.models import Workspace
-from backend.formats.model import TimeSlice
 from backend.stats import Histogram
 
 
@@ -30,16 +27,11 @@ class TrialTimeline(models.Model):
     trial = models.OneToOneField(
         "runs.Trial", primary_key=True, on_delete=models.CASCADE, related_name="timeline"
     )
-    # zlib over the JSON list of slices; a slice's histogram is compressed HdrHistogram in base64.
+    # As formats/read_trial.py packs it.
     packed = models.BinaryField()
 
     def __str__(self) -> str:
         return f"timeline of {self.trial_id}"
-
-    @classmethod
-    def of(cls, trial_id: UUID, slices: Sequence[TimeSlice]) -> TrialTimeline:
-        """The row of a trial, not saved."""
-        return cls(trial_id=trial_id, packed=pack_slices(slices))
 
     @property
     def slices(self) -> list[dict[str, Any]]:
@@ -79,12 +71,6 @@ class Observation(models.Model):
 
     def __str__(self) -> str:
         return f"{self.sample_count} samples of {self.run}"
-
-
-def pack_slices(slices: Sequence[TimeSlice]) -> bytes:
-    """zlib over the JSON list of slices; a histogram is compressed HdrHistogram in base64."""
-    rows = msgspec.to_builtins(slices)
-    return zlib.compress(json.dumps(rows, separators=(",", ":")).encode())
 
 
 def unpack_slices(packed: bytes | memoryview) -> list[dict[str, Any]]:

@@ -2,7 +2,8 @@
 
 import pytest
 
-from backend.formats.model import Latency, ParsedTrial, ReadTrial
+from backend.formats.model import Latency, ParsedTrial
+from backend.formats.read_trial import ReadTrial
 from backend.runs.checks.outcome import OUTCOME_RULES
 from backend.runs.measured.measured import (
     TrialRecord,
@@ -15,7 +16,7 @@ from backend.runs.models import Run
 
 def throughput(**figures):
     parsed = ParsedTrial(tool="k6", **figures)
-    reading = ReadTrial(parsed=parsed)
+    reading = ReadTrial.of(parsed)
     record = TrialRecord(ordinal=0, server={}, workload={}, load={}, reading=reading)
     return check_input_of(record, load_point(record), Run()).throughput_rps
 
@@ -61,7 +62,7 @@ def figures_of_csv(*, ok=60, load=None, command=()):
         lists_answers_only=True,
         latency=Latency(percentiles={"50": 800.0}),
     )
-    reading = ReadTrial(parsed=parsed)
+    reading = ReadTrial.of(parsed)
     record = TrialRecord(
         ordinal=0, server={}, workload={}, load=load or {}, reading=reading, command=command
     )

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backend.accounts.models import User, Workspace
-from backend.formats.model import ParsedTrial, ReadTrial
+from backend.formats.model import ParsedTrial
+from backend.formats.read_trial import ReadTrial
 from backend.runs.amending.renaming import MAX_NAME, RenameRefused, former_names, rename
 from backend.runs.catalogue.listing import run_page
 from backend.runs.catalogue.search import RunSearch

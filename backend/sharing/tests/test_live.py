@@ -9,7 +9,8 @@ from django.utils import timezone
 
 from backend.analysis.loading.selection import NotVisible
 from backend.analysis.query.compare_query import CompareQuery, QueryError
-from backend.formats.model import ParsedTrial, ReadTrial
+from backend.formats.model import ParsedTrial
+from backend.formats.read_trial import ReadTrial
 from backend.ingest.removing.removal import remove_run
 from backend.runs.amending.renaming import rename
 from backend.runs.measured.measured import TrialRecord

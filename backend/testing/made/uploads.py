@@ -8,7 +8,8 @@ import numpy as np
 from numpy.random import Generator
 
 from backend.formats import RawArtefact, parse
-from backend.formats.model import ParsedTrial, ReadTrial
+from backend.formats.model import ParsedTrial
+from backend.formats.read_trial import ReadTrial
 from backend.runs.checks import CheckInput
 from backend.runs.measured.measured import TrialRecord, check_input_of, load_point
 from backend.runs.models import Host, Run

@@ -296,6 +296,7 @@ def test_tables_are_read_in_pages(scene, monkeypatch):
     """Also behind a pooler, where the database keeps no cursor, memory holds one page."""
     whole = members_of(exporting.archive_pieces(scene.own.workspace, lambda _: None))
     monkeypatch.setattr(archive, "ROWS_AT_ONCE", 2)
+    monkeypatch.setattr(archive, "LARGE_ROWS_AT_ONCE", 2)
     with CaptureQueriesContext(connection) as asked:
         paged = members_of(exporting.archive_pieces(scene.own.workspace, lambda _: None))
     assert {**paged, MANIFEST: b""} == {**whole, MANIFEST: b""}

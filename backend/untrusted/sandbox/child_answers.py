@@ -7,7 +7,8 @@ import msgspec
 
 from backend.formats import FormatError
 from backend.formats.archive_facts import NO_FACTS, ArchiveFacts
-from backend.formats.model import Entry, ReadTrial
+from backend.formats.model import Entry
+from backend.formats.read_trial import ReadTrial
 
 
 def archive_of(answer: Mapping[str, Any]) -> ArchiveFacts:

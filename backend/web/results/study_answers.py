@@ -12,6 +12,7 @@ from backend.library.loading import SLUG
 from backend.library.study import Study
 from backend.library.today import TodayAnswer, answer_today
 from backend.runs.models import Run
+from backend.runs.tables.large_columns import large_columns
 from backend.web.base import visible
 from backend.web.base.trust_levels import TRUST_LEVELS
 
@@ -75,4 +76,5 @@ def _today_runs(request: HttpRequest) -> dict[str, Run]:
         labels__part=TODAY,
         labels__has_key="study",
     )
-    return {run.labels["study"]: run for run in rows.select_related("workspace")}
+    runs = rows.select_related("workspace").defer(*large_columns())
+    return {run.labels["study"]: run for run in runs}

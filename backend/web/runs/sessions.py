@@ -4,9 +4,9 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from backend.analysis.loading.large_runs import hold_slot_if_large
+from backend.analysis.loading.viewer_slots import hold_slot
 from backend.analysis.pages.session import describe_session
-from backend.runs.models import Trial
+from backend.runs.models import Run
 from backend.web.base import visible
 
 
@@ -17,8 +17,9 @@ def session(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     # PostgreSQL keeps no name with NUL, and refuses to look for it.
     if "\0" in name:
         raise Http404
-    trials = Trial.objects.filter(run__workspace=workspace, run__session__name=name)
-    hold_slot_if_large(trials, viewer=visible.viewer_name(request))
+    # However few the trials are, their time series may be long.
+    if Run.objects.filter(workspace=workspace, session__name=name).exists():
+        hold_slot(visible.viewer_name(request))
     view = visible.or_404(describe_session(workspace.pk, name))
     context = {"workspace": workspace, "nav": "runs", "session": view}
     return render(request, "session.html", context)

@@ -19,6 +19,7 @@ from backend.runs.amending.labelling import label_runs
 from backend.runs.catalogue.listing import rows_of
 from backend.runs.catalogue.naming import count_text
 from backend.runs.models import Run, Trial
+from backend.runs.tables.large_columns import large_columns
 from backend.web.base import visible
 from backend.web.compare.pair import pair_of_ticked
 
@@ -68,7 +69,7 @@ def _runs(workspace: Workspace, ticked: Sequence[str]) -> list[Run]:
         except ValueError:
             continue
     rows = Run.objects.filter(pk__in=ids, workspace=workspace)
-    runs = list(rows.select_related("workspace", "server_host"))
+    runs = list(rows.select_related("workspace", "server_host").defer(*large_columns()))
     if not runs:
         raise NothingTicked
     return runs

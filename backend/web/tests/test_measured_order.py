@@ -17,7 +17,8 @@ from django.test import Client
 from backend.analysis.loading import rows
 from backend.analysis.pages import comparable_groups, front_questions
 from backend.analysis.pages.workspace_cells import load_workspace_cells
-from backend.formats.model import Latency, ParsedTrial, ReadTrial
+from backend.formats.model import Latency, ParsedTrial
+from backend.formats.read_trial import ReadTrial
 from backend.noise import record as noise
 from backend.noise.models import HostNoise, SelfComparison
 from backend.runs.catalogue import catalogue
@@ -84,7 +85,7 @@ def trials(day, tool, version):
                 "connections": 8,
                 "side": "AB"[ordinal // 2 % 2],
             },
-            reading=ReadTrial(parsed=parsed),
+            reading=ReadTrial.of(parsed),
         )
 
 

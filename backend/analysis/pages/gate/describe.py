@@ -10,9 +10,11 @@ from backend.analysis.compare.gathering import Gathered, gather
 from backend.analysis.compare.panels import Judgement, combine
 from backend.analysis.figures import Outcome, Ratio
 from backend.analysis.grouping.points import place_of
+from backend.analysis.grouping.sweep import Sweep
 from backend.analysis.judge.cases import Asking, Judged, RunNoise, judge_cases, list_cases
-from backend.analysis.judge.history import History, Level, load_history
+from backend.analysis.judge.history import History, Level, gather_baseline, history_in
 from backend.analysis.judge.requirements import Requirement
+from backend.analysis.loading.rows import MAX_TRIALS
 from backend.analysis.loading.viewer_slots import comparison_slot
 from backend.analysis.pages.gate.answer import (
     AdviceUnit,
@@ -50,8 +52,11 @@ from backend.stats.replicates import Unit, estimate
 
 _UNITS: dict[Unit, AdviceUnit] = {"run": "runs", "start": "starts", "trial": "trials"}
 
-# Each has a history of its own to load.
+# Each has a history of its own.
 MOST_SERIES = 20
+# Of all baselines together: no further one is loaded, so that a gate takes about as long as a
+# comparison. One of these alone may have as many.
+MOST_TRIALS = MAX_TRIALS
 MOST_MISSING = 5
 
 
@@ -74,12 +79,12 @@ class GateQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
-    """The requirements that are judged by one loading of the candidate."""
+class _Sides:
+    """The candidate, which of its series are `judged`, and the baselines of these by their ids."""
 
-    gathered: Gathered
+    candidate: Gathered
+    judged: Sequence[Sweep]
     histories: Mapping[str, History]
-    requirements: tuple[Requirement, ...]
 
 
 def judge_build(asked: GateQuery, *, workspace_ids: Sequence[UUID], viewer: str) -> Gate:
@@ -96,19 +101,13 @@ def judge_build(asked: GateQuery, *, workspace_ids: Sequence[UUID], viewer: str)
 
 
 def _answer(asked: GateQuery, candidates: Sequence[Run]) -> Gate:
-    by_metric = _by_loading(asked.requirements)
-    gathered = {metric: _gather(asked, candidates, metric) for metric in by_metric}
-    first = next(iter(gathered.values()))
+    first = _gather(asked, candidates)
     servers = {sweep.group.first.server.name for sweep in first.sweeps}
     baselines = find_baseline(asked.baseline, candidates, servers)
     filters = _filters(asked, asked.baseline, baselines)
-    workspace_id, may_differ = candidates[0].workspace_id, asked.may_differ
-    parts = [
-        _Part(own, _histories(own, filters, workspace_id, may_differ), by_metric[metric])
-        for metric, own in gathered.items()
-    ]
-    judged, noise = _judge(parts, first.demands.relevant, asked.most_runs)
-    comparability = _comparability(parts[0])
+    sides = _load_sides(first, filters, candidates[0].workspace_id, asked.may_differ)
+    judged, noise = _judge(sides, asked)
+    comparability = _comparability(sides)
     axis = first.grouping.x
     missing = _unread_text(first) or _missing_text(asked, first, baselines)
     verdict = gravest([row.verdict for row in judged] + (["not_comparable"] if missing else []))
@@ -126,25 +125,18 @@ def _answer(asked: GateQuery, candidates: Sequence[Run]) -> Gate:
         outcome=_outcome(comparability, reason),
         rows=[_row(row, axis, is_history=asked.baseline.is_history) for row in judged],
         noise=noise,
-        notes=list(_notes(parts[0], judged, asked.most_runs)),
+        notes=list(_notes(sides, judged, asked.most_runs)),
         url=_url(candidates, baselines),
     )
 
 
-def _by_loading(requirements: Sequence[Requirement]) -> dict[str, tuple[Requirement, ...]]:
-    """The requirements by the metric that must be loaded for them; the core is always loaded."""
-    by_metric: dict[str, tuple[Requirement, ...]] = {}
-    for requirement in requirements:
-        metric = requirement.metric.id
-        metric = CORE[0] if metric in CORE else metric
-        by_metric[metric] = (*by_metric.get(metric, ()), requirement)
-    return by_metric
-
-
-def _gather(asked: GateQuery, candidates: Sequence[Run], metric: str) -> Gathered:
+def _gather(asked: GateQuery, candidates: Sequence[Run]) -> Gathered:
+    """The candidate with the metrics of all requirements."""
     filters = _filters(asked, asked.candidate, candidates)
-    query = CompareQuery(metric=metric).with_filters(**filters)
-    return gather(query, [candidates[0].workspace_id])
+    metrics = tuple(dict.fromkeys(requirement.metric.id for requirement in asked.requirements))
+    first = CORE[0] if metrics[0] in CORE else metrics[0]
+    query = CompareQuery(metric=first).with_filters(**filters)
+    return gather(query, [candidates[0].workspace_id], metrics)
 
 
 def _filters(asked: GateQuery, side: Side, runs: Sequence[Run]) -> dict[str, Sequence[object]]:
@@ -152,38 +144,37 @@ def _filters(asked: GateQuery, side: Side, runs: Sequence[Run]) -> dict[str, Seq
     return {**narrow, **side.filters, "run": [run.pk for run in runs]}
 
 
-def _histories(
-    gathered: Gathered,
+def _load_sides(
+    candidate: Gathered,
     filters: Mapping[str, Sequence[object]],
     workspace_id: UUID,
     may_differ: frozenset[str],
-) -> dict[str, History]:
-    """The baseline of each series of the candidate that has one, by the id of the series."""
-    if not filters["run"]:
-        return {}
-    loaded = (
-        (sweep.group.id, load_history(gathered, sweep, filters, workspace_id, may_differ))
-        for sweep in gathered.sweeps[:MOST_SERIES]
-    )
-    return {id_: history for id_, history in loaded if history is not None}
+) -> _Sides:
+    """The first series of the candidate with their baselines, as many as may be loaded."""
+    histories: dict[str, History] = {}
+    # Series of one server and workload have their baseline in the same cells.
+    baselines: dict[tuple[str, str], Gathered] = {}
+    trials = 0
+    for number, sweep in enumerate(candidate.sweeps[:MOST_SERIES] if filters["run"] else ()):
+        key = sweep.group.first.server.name, sweep.group.first.workload.name
+        if key not in baselines:
+            if trials >= MOST_TRIALS:
+                return _Sides(candidate, candidate.sweeps[:number], histories)
+            baselines[key] = gather_baseline(candidate, sweep, filters, workspace_id)
+            trials += sum(len(point.trials) for point in baselines[key].points)
+        history = history_in(baselines[key], candidate, sweep, may_differ)
+        if history is not None:
+            histories[sweep.group.id] = history
+    return _Sides(candidate, candidate.sweeps[:MOST_SERIES], histories)
 
 
-def _judge(
-    parts: Sequence[_Part], relevant: float, most_runs: int
-) -> tuple[list[Judged], list[GateNoise]]:
-    """The rows of all parts, whose intervals hold together."""
-    listed = [
-        (part, list(list_cases(part.gathered, part.histories, part.requirements))) for part in parts
-    ]
-    estimated = sum(case.is_estimated for _, cases in listed for case in cases)
-    asking = Asking(estimated, most_runs)
-    judged: list[Judged] = []
-    noise: list[GateNoise] = []
-    for part, cases in listed:
-        rows, of_metrics = judge_cases(cases, _noises(part.histories), relevant, asking)
-        judged += rows
-        noise += map(_noise, of_metrics)
-    return judged, noise
+def _judge(sides: _Sides, asked: GateQuery) -> tuple[list[Judged], list[GateNoise]]:
+    """The rows, whose intervals hold together."""
+    cases = list(list_cases(sides.candidate, sides.histories, asked.requirements))
+    asking = Asking(sum(case.is_estimated for case in cases), asked.most_runs)
+    relevant = sides.candidate.demands.relevant
+    judged, of_metrics = judge_cases(cases, _noises(sides.histories), relevant, asking)
+    return judged, list(map(_noise, of_metrics))
 
 
 def _noises(histories: Mapping[str, History]) -> list[HostNoise]:
@@ -215,12 +206,12 @@ def _figure(level: Level | None) -> PairFigure | None:
     )
 
 
-def _comparability(part: _Part) -> Comparability | None:
+def _comparability(sides: _Sides) -> Comparability | None:
     """Of all series that have a baseline; None if none has."""
     judgements = [
         Judgement(sweep.group.label, (sweep,), (), history.comparability)
-        for sweep in part.gathered.sweeps
-        if (history := part.histories.get(sweep.group.id)) is not None
+        for sweep in sides.judged
+        if (history := sides.histories.get(sweep.group.id)) is not None
     ]
     if len(judgements) == 1:
         return judgements[0].comparability
@@ -321,14 +312,19 @@ def _row(judged: Judged, axis: str, *, is_history: bool) -> GateRow:
     )
 
 
-def _notes(part: _Part, judged: Sequence[Judged], most_runs: int) -> Sequence[str]:
+def _notes(sides: _Sides, judged: Sequence[Judged], most_runs: int) -> Sequence[str]:
     """What was left out, in sentences."""
-    notes = list(part.gathered.left_out)
-    if len(part.gathered.sweeps) > MOST_SERIES:
-        notes.append(f"Only the first {MOST_SERIES} series were judged; choose some with server=.")
-    for sweep in part.gathered.sweeps[:MOST_SERIES]:
-        notes += _notes_of_series(sweep.group.label, part.histories.get(sweep.group.id))
-    for row in part.gathered.not_read:
+    candidate = sides.candidate
+    notes = list(candidate.left_out)
+    if len(candidate.sweeps) > len(sides.judged):
+        because = "" if len(sides.judged) == MOST_SERIES else f" (limit: {MOST_TRIALS:,} trials)"
+        notes.append(
+            f"Only the first {len(sides.judged)} series were judged{because}; choose some with "
+            "server=."
+        )
+    for sweep in sides.judged:
+        notes += _notes_of_series(sweep.group.label, sides.histories.get(sweep.group.id))
+    for row in candidate.not_read:
         notes.append(f"{row.trials} trials of {row.label} have no figures: {row.reason}")
     earlier = max((row.case.level.earlier for row in judged if row.case.level), default=0)
     if earlier:

@@ -12,6 +12,7 @@ from backend.analysis.loading.selection import NotVisible
 from backend.analysis.query.compare_query import QueryError
 from backend.runs.models import Cell, Run
 from backend.runs.tables.happening import happened_at, newest_first
+from backend.runs.tables.large_columns import large_columns
 
 Kind = Literal["run", "version", "label"]
 # A history is read as far back as that of a host's noise.
@@ -103,7 +104,7 @@ def find_baseline(side: Side, candidates: Sequence[Run], servers: Collection[str
 
 def _runs_of(side: Side, workspace_ids: Sequence[UUID]) -> QuerySet[Run]:
     rows = Run.objects.filter(workspace_id__in=list(workspace_ids)).filter(_condition(side))
-    return newest_first(rows.select_related("workspace"))
+    return newest_first(rows.select_related("workspace").defer(*large_columns()))
 
 
 def _condition(side: Side) -> Q:

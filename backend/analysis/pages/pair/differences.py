@@ -1,6 +1,5 @@
 """What differs between the sides of a pair: conditions, plan and hosts."""
 
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import median
 from typing import Any
@@ -15,6 +14,7 @@ from backend.analysis.query.fields import RUN_PARTS
 from backend.analysis.query.records import LoadedCell
 from backend.analysis.query.units import load_number
 from backend.runs.measured.host_facts import facts_of
+from backend.runs.measured.plan import read_plan
 from backend.runs.models import Run, Trial
 
 MEANINGS: dict[Rule, str] = {
@@ -146,17 +146,16 @@ def _compare_plans(a: Run, b: Run) -> Iterator[PairDifference]:
     """The keys of the two plans with other values. A run without a plan has none to compare."""
     if not a.plan or not b.plan or a.plan == b.plan:
         return
-    plan_a, plan_b = (dict(_flat(_read_plan(run.plan))) for run in (a, b))
+    plan_a, plan_b = (dict(_flat(_plan_of(run))) for run in (a, b))
     for name in dict.fromkeys((*plan_a, *plan_b)):
         if plan_a.get(name) != plan_b.get(name):
             yield _row("plan", name, plan_a.get(name), plan_b.get(name))
 
 
-def _read_plan(text: str) -> Mapping[str, Any]:
-    try:
-        return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError):
-        return {"text": text}
+def _plan_of(run: Run) -> Mapping[str, Any]:
+    """What the plan says; its text where it is not read."""
+    document = read_plan(run.plan)
+    return {"text": run.plan} if document is None else document
 
 
 def _compare_hosts(a: Run, b: Run) -> Iterator[PairDifference]:

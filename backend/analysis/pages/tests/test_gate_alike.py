@@ -2,6 +2,10 @@
 
 import pytest
 
+from backend.analysis.compare import gathering
+from backend.analysis.judge.history import gather_baseline
+from backend.analysis.loading.rows import fetch_trials
+from backend.analysis.pages.gate import describe
 from backend.analysis.pages.tests.test_gate import DAY, add_history, add_run, gate, of, spread
 from backend.runs.models import Run
 from backend.testing.rows import HELLO, STARTED, CellSpec, make_run, make_workspace
@@ -93,3 +97,53 @@ def test_a_nightly_of_one_commit_is_held_against_the_nights_before(workspace):
     tonight = add_run(workspace, 7, specs=[CellSpec(version="1", rates=spread(1002))])
     answer = gate(workspace, of(tonight))
     assert (answer.verdict, answer.rows[0].baseline_runs) == ("unchanged", 6)
+
+
+def test_a_gate_of_many_metrics_loads_each_side_as_often_as_one_of_one(workspace, monkeypatch):
+    add_history(workspace)
+    candidate = of(add_run(workspace, 20, 1000, branch="topic"))
+    loaded = []
+
+    def load(cells, metrics=()):
+        loaded.append(len(cells))
+        return fetch_trials(cells, metrics)
+
+    monkeypatch.setattr(gathering, "fetch_trials", load)
+    one = gate(workspace, candidate, "p90 < +5%")
+    loads = list(loaded)
+    loaded.clear()
+    texts = ["goodput > -5%", "mean < +5%", "p75 < +5%", "p90 < +5%", "throughput > -5%"]
+    many = gate(workspace, candidate, *texts)
+    assert loaded == loads
+    assert len(loads) == 3
+    assert {row.metric for row in many.rows} == {"goodput", "mean", "p75", "p90", "throughput"}
+    (alone,), (same,) = one.rows, [row for row in many.rows if row.metric == "p90"]
+    assert (alone.baseline.value, alone.candidate) == (same.baseline.value, same.candidate)
+
+
+def test_series_of_one_server_and_workload_share_their_baseline(workspace, monkeypatch):
+    for day in (0, 1, 20):
+        specs = [CellSpec(tool=tool, rates=spread(1000)) for tool in ("wrk", "oha")]
+        run = add_run(workspace, day, branch="main" if day < 20 else "topic", specs=specs)
+    gathered = []
+
+    def load(*args):
+        gathered.append(args)
+        return gather_baseline(*args)
+
+    monkeypatch.setattr(describe, "gather_baseline", load)
+    answer = gate(workspace, of(run))
+    assert {row.series for row in answer.rows} == {"sync 23.0 (wrk)", "sync 23.0 (oha)"}
+    assert len(gathered) == 1
+
+
+def test_a_gate_loads_no_further_baselines_than_a_comparison_has_trials(workspace, monkeypatch):
+    monkeypatch.setattr(describe, "MOST_TRIALS", 6)
+    for day in (0, 1, 20):
+        specs = [CellSpec(name, rates=spread(1000)) for name in ("a", "b", "c")]
+        run = add_run(workspace, day, branch="main" if day < 20 else "topic", specs=specs)
+    answer = gate(workspace, of(run))
+    assert {row.series for row in answer.rows} == {"a 23.0"}
+    assert answer.notes == [
+        "Only the first 1 series were judged (limit: 6 trials); choose some with server=."
+    ]

@@ -8,7 +8,7 @@ import pytest
 from backend.analysis.loading.selection import NotVisible
 from backend.analysis.pages.pair.describe import compare_pair
 from backend.analysis.pages.pair.sides import NoPair
-from backend.runs.models import Server
+from backend.runs.models import Run, Server
 from backend.testing.rows import HELLO, MACHINE, STARTED, CellSpec, make_run, make_workspace
 
 pytestmark = pytest.mark.django_db
@@ -289,6 +289,14 @@ def test_plan_hosts_and_length_of_trials_stand_side_by_side(workspace):
         ("plan", "load.duration_s"): ("10", "60"),
         ("server host", "cpu_governor"): ("performance", "powersave"),
     }
+
+
+@pytest.mark.parametrize("plan", ["a = " + "1" * 5_000, "a = 0x" + "f" * 5_000])
+def test_a_plan_that_is_not_read_differs_as_text(workspace, plan):
+    a, b = (make_run(workspace, CellSpec()) for _ in range(2))
+    Run.objects.filter(pk=a.pk).update(plan="[load]")
+    Run.objects.filter(pk=b.pk).update(plan=plan)
+    assert differences(pair_of(a, b))["text"] == (None, f"{plan[:159]}…")
 
 
 def test_another_host_is_a_difference_with_its_meaning(workspace):

@@ -9,6 +9,7 @@ from backend.analysis.pages.resource_use import list_resource_figures, resource_
 from backend.runs.models import Run
 
 PLAN = 'order = "randomised"\nseed = 7\n[load]\ntool = "wrk"\n'
+LONG_NUMBER = "a = " + "1" * 5000
 
 
 def run_of(plan=PLAN, **fields):
@@ -39,7 +40,7 @@ def test_what_nobody_said_is_unknown():
     assert found.order == "interleaved"
 
 
-@pytest.mark.parametrize("plan", ["not = = toml", "x" * 9, "a = " + "[" * 5000])
+@pytest.mark.parametrize("plan", ["not = = toml", "x" * 9, "a = " + "[" * 5000, LONG_NUMBER])
 def test_a_plan_that_is_no_toml_has_no_order(plan):
     assert describe_reproduction(run_of(plan), []).order is None
 

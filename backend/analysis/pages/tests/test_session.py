@@ -1,16 +1,20 @@
 """Trials of several agents put together, by hand."""
 
 import uuid
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
 from django.test import Client
 
+from backend.analysis.loading.viewer_slots import MEMBERS
+from backend.analysis.pages import session
 from backend.analysis.pages.session import describe_session
-from backend.formats.model import ParsedTrial, ReadTrial, TimeSlice
+from backend.formats.model import ParsedTrial, TimeSlice
+from backend.formats.read_trial import ReadTrial
 from backend.runs.measured.measured import TrialRecord
-from backend.runs.models import Trial
+from backend.runs.models import Run, Trial
 from backend.runs.recording.record import RunInput, record_run
 from backend.stats import Histogram
 from backend.testing.uploads import make_tenant
@@ -53,7 +57,7 @@ def agent(lab, *, late_s=0.0, clock_s=0.0, histogram=None, parsed=None, **more):
         "server": {"name": "nginx", "version": "1"},
         "workload": {"name": "hello"},
         "load": {"tool": "wrk", "loop": "closed", "connections": 50},
-        "reading": ReadTrial(parsed=parsed or result(), histogram=histogram),
+        "reading": replace(ReadTrial.of(parsed or result()), histogram=histogram),
         "repeat": 1,
         "started_at": BEGAN + timedelta(seconds=late_s - clock_s),
         **more,
@@ -163,3 +167,44 @@ def test_each_part_carries_the_check_and_the_page_puts_them_together(lab):
 def test_a_session_of_another_workspace_is_none(lab):
     agent(make_tenant("other"))
     assert describe_session(lab.workspace.pk, "big") is None
+
+
+def test_only_the_first_runs_and_trials_of_a_session_are_shown(lab, monkeypatch):
+    for late_s in (0.0, 1.0, 2.0):
+        agent(lab, late_s=late_s)
+    monkeypatch.setattr(session, "MOST_RUNS", 2)
+    view = describe_session(lab.workspace.pk, "big")
+    assert (len(view.runs), view.left_out) == (2, ("Only the first 2 runs are shown.",))
+    agent(lab, ordinal=1)
+    monkeypatch.setattr(session, "MOST_RUNS", 4)
+    monkeypatch.setattr(session, "MOST_TRIALS", 4)
+    view = describe_session(lab.workspace.pk, "big")
+    assert (len(view.trials), view.left_out) == (1, ("Only the first 1 trials are shown.",))
+    client = Client()
+    client.force_login(lab.user)
+    assert view.left_out[0] in client.get("/w/lab/sessions/big").content.decode()
+
+
+def test_trials_are_read_few_at_a_time(lab, monkeypatch):
+    for ordinal in range(3):
+        agent(lab, ordinal=ordinal)
+    whole = describe_session(lab.workspace.pk, "big")
+    monkeypatch.setattr(session, "TRIALS_AT_ONCE", 1)
+    assert describe_session(lab.workspace.pk, "big") == whole
+    assert [trial.ordinal for trial in whole.trials] == [0, 1, 2]
+
+
+@pytest.mark.parametrize("clock", [{"offset_s": "x" * 1000}, {"offset_s": [2]}, {"offset_s": True}])
+def test_a_clock_that_is_no_number_is_unknown(lab, clock):
+    run_id = agent(lab).run_id
+    Run.objects.filter(pk=run_id).update(facts={"client": {"clock": clock}})
+    assert describe_session(lab.workspace.pk, "big").without_clock == ("client-0",)
+
+
+def test_the_page_of_a_small_session_holds_a_slot(lab, monkeypatch):
+    agent(lab)
+    client = Client()
+    client.force_login(lab.user)
+    monkeypatch.setattr(MEMBERS, "of_owner", 0)
+    assert client.get("/w/lab/sessions/big").status_code == 429
+    assert client.get("/w/lab/sessions/none").status_code == 404
