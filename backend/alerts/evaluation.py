@@ -4,60 +4,111 @@ A run is judged once, by every rule that selects it. Nobody is told of a bad sig
 run shows it too.
 """
 
-from collections.abc import Sequence
+import time
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import replace
 from typing import Any
+from uuid import UUID
 
 from django.db.models import Exists, OuterRef, QuerySet
 
 from backend.alerts.lifecycle import Sighting, apply_sightings
 from backend.alerts.models import AlertRule, RuleKind
-from backend.alerts.regressions import judge_regressions
-from backend.alerts.series_runs import MOST_SERIES, SeriesRuns
+from backend.alerts.regressions import find_baseline, judge_regressions
+from backend.alerts.rules import OVER_A_VIEW
+from backend.alerts.series_runs import MOST_SERIES, SeriesRuns, WatchedSeries
 from backend.alerts.subject_states import find_subject_states
 from backend.alerts.thresholds import judge_error_rates, judge_hosts
+from backend.analysis.judge.history import History
 from backend.analysis.loading.selection import NotVisible, select
 from backend.analysis.query.compare_query import CompareQuery, QueryError
 from backend.runs.models import Run
 from backend.runs.tables.happening import newest_first
 
-
-def judge_run(run: Run) -> None:
-    """Judge a complete run by every rule of its workspace, and store what follows."""
-    rules = AlertRule.objects.filter(workspace=run.workspace_id, is_enabled=True)
-    for rule in rules.exclude(kind=RuleKind.SILENT_AGENT).select_related("view", "workspace"):
-        try:
-            problem = _judge(rule, run)
-        except (QueryError, NotVisible) as error:
-            problem = str(error)
-        if problem != rule.problem:
-            AlertRule.objects.filter(pk=rule.pk).update(problem=problem)
+# After so long, no further series of a view is loaded: the runs of other people wait.
+VIEW_S = 60.0
 
 
-def _judge(rule: AlertRule, run: Run) -> str:
+def rules_by_view(run: Run, *, without: Collection[UUID] = ()) -> list[list[AlertRule]]:
+    """The rules that judge a run: those that watch the same runs together, so that these are loaded
+    once. `without`: ids of rules."""
+    groups: dict[Hashable, list[AlertRule]] = {}
+    rows = _rules_over_runs(run.workspace_id).exclude(pk__in=without)
+    for rule in rows.select_related("view", "workspace"):
+        watched = None if rule.view is None else rule.view.query
+        is_over_view = rule.kind in OVER_A_VIEW
+        groups.setdefault((is_over_view, is_over_view and (watched, rule.label)), []).append(rule)
+    return list(groups.values())
+
+
+def judge_alike(rules: Sequence[AlertRule], run: Run) -> None:
+    """Judge a complete run by rules of one view, and store what follows."""
+    try:
+        problem = _judge(rules, run)
+    except (QueryError, NotVisible) as error:
+        problem = str(error)
+    changed = [rule.pk for rule in rules if rule.problem != problem]
+    AlertRule.objects.filter(pk__in=changed).update(problem=problem)
+
+
+def note_problem(workspace_id: UUID, problem: str, *, without: Collection[UUID] = ()) -> None:
+    """Tell the rules over runs, without these ids, why a run was not judged."""
+    _rules_over_runs(workspace_id).exclude(pk__in=without).update(problem=problem)
+
+
+def _rules_over_runs(workspace_id: UUID) -> QuerySet[AlertRule]:
+    rules = AlertRule.objects.filter(workspace=workspace_id, is_enabled=True)
+    return rules.exclude(kind=RuleKind.SILENT_AGENT)
+
+
+def _judge(rules: Sequence[AlertRule], run: Run) -> str:
     """What was not judged, in a sentence; empty where everything was."""
-    if rule.kind == RuleKind.NOISY_HOST:
-        apply_sightings(rule, judge_hosts(run, _threshold(rule)), run=run)
+    first = rules[0]
+    if first.kind == RuleKind.NOISY_HOST:
+        for rule in rules:
+            apply_sightings(rule, judge_hosts(run, _threshold(rule)), run=run)
         return ""
-    if rule.view is None:
+    if first.view is None:
         raise QueryError("view", "a deleted view", "a saved view: choose another for this rule")
-    runs = _runs_of(query_of(rule), run)
+    runs = _runs_of(query_of(first), run)
     if not runs.includes(run):
         return ""
-    apply_sightings(rule, _sightings(rule, run, runs), run=run)
-    count = runs.count_series(run)
-    if count <= MOST_SERIES:
+    needs_baseline = any(rule.kind == RuleKind.REGRESSION for rule in rules)
+    watched, is_late = _load(runs, run, needs_baseline=needs_baseline)
+    for rule in rules:
+        apply_sightings(rule, _sightings(rule, watched), run=run)
+    return _left_out(len(watched) if is_late else MOST_SERIES, runs.count_series(run))
+
+
+def _load(
+    runs: SeriesRuns, run: Run, *, needs_baseline: bool
+) -> tuple[list[tuple[WatchedSeries, History | None]], bool]:
+    """The series of the run with their baselines, and whether `VIEW_S` was over before the last."""
+    deadline = time.monotonic() + VIEW_S
+    loaded: list[tuple[WatchedSeries, History | None]] = []
+    for series in runs.watch(run):
+        if loaded and time.monotonic() > deadline:
+            return loaded, True
+        loaded.append((series, find_baseline(series, runs.query) if needs_baseline else None))
+    return loaded, False
+
+
+def _left_out(judged: int, count: int) -> str:
+    if count <= judged:
         return ""
     return (
-        f"The newest run has {count:,} series, and the first {MOST_SERIES} by server were judged. "
+        f"The newest run has {count:,} series, and the first {judged} by server were judged. "
         "Make a rule for each part, with views that choose servers or workloads."
     )
 
 
-def _sightings(rule: AlertRule, run: Run, runs: SeriesRuns) -> Sequence[Sighting]:
+def _sightings(
+    rule: AlertRule, watched: Sequence[tuple[WatchedSeries, History | None]]
+) -> Sequence[Sighting]:
     if rule.kind == RuleKind.ERROR_RATE:
-        return judge_error_rates(run, runs, _threshold(rule))
-    return list(judge_regressions(run, runs, rule.metrics, find_subject_states(rule)))
+        return judge_error_rates([series for series, _ in watched], _threshold(rule))
+    pairs = [(series, history) for series, history in watched if history is not None]
+    return list(judge_regressions(pairs, rule.metrics, find_subject_states(rule)))
 
 
 def query_of(rule: AlertRule) -> CompareQuery:

@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from backend.accounts.models import User
@@ -22,9 +23,9 @@ from backend.alerts.models import (
     AlertState,
 )
 from backend.alerts.rules import lock_rule
-from backend.errors import Conflict, InvalidInput
+from backend.errors import Conflict, InvalidInput, NotFound
 from backend.runs.models import Run
-from backend.runs.tables.happening import happened_at
+from backend.runs.tables.happening import happened_at, happened_at_of
 from backend.transactions import whole
 
 # A sighting without a run (a silent agent) is confirmed by a later look.
@@ -64,10 +65,15 @@ class AlertEnded(Conflict):
 def apply_sightings(rule: AlertRule, sightings: Iterable[Sighting], *, run: Run | None) -> None:
     """What the sightings of one run, or of one look, make of the alerts of a rule.
 
-    What they confirm or end together is one message.
+    What they confirm or end together is one message. Nothing where the rule was deleted since.
     """
-    lock_rule(rule.pk)
-    rows = Alert.objects.filter(rule=rule, state__in=OPEN_STATES)
+    try:
+        lock_rule(rule.pk)
+    except NotFound:
+        return
+    rows: QuerySet[Any] = Alert.objects.filter(rule=rule, state__in=OPEN_STATES)
+    # Not the whole rows of runs: they may all be of one large run.
+    rows = rows.annotate(first_at=happened_at_of("first_run__"))
     open_alerts = {alert.subject: alert for alert in rows}
     changes = []
     for sighting in sightings:
@@ -82,7 +88,7 @@ def apply_sightings(rule: AlertRule, sightings: Iterable[Sighting], *, run: Run 
 
 
 def _see(
-    rule: AlertRule, alert: Alert | None, sighting: Sighting, run: Run | None
+    rule: AlertRule, alert: Any | None, sighting: Sighting, run: Run | None
 ) -> AlertChange | None:
     if alert is None:
         _open(rule, sighting, run)
@@ -102,10 +108,13 @@ def _see(
     return _confirm(alert, sighting.before) if sighting.is_sure else None
 
 
-def _confirm(alert: Alert, before: Run | None) -> AlertChange:
-    """Several bad runs show the bad level better than the first did, and so the last good run."""
-    first = alert.first_run
-    if before is not None and first is not None and happened_at(before) < happened_at(first):
+def _confirm(alert: Any, before: Run | None) -> AlertChange:
+    """Several bad runs show the bad level better than the first did, and so the last good run.
+
+    `alert`: with `first_at`, when its first run happened.
+    """
+    first_at = alert.first_at
+    if before is not None and first_at is not None and happened_at(before) < first_at:
         alert.before_run = before
         alert.save(update_fields=["before_run"])
     return _set_state(alert, AlertState.NEW)

@@ -2,6 +2,7 @@
 
 import uuid
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
@@ -135,7 +136,12 @@ class PendingRun(models.Model):
     run = models.OneToOneField(Run, primary_key=True, on_delete=models.CASCADE, related_name="+")
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
     due_at = models.DateTimeField(default=timezone.now, db_index=True)
+    # Counted at the claim, because a judging may end the worker.
     attempts = models.PositiveSmallIntegerField(default=0)
+    # Until when a worker judges it.
+    lease_until = models.DateTimeField(null=True)
+    # The ids of the rules that judged it in earlier turns; null: none.
+    judged = ArrayField(models.UUIDField(), null=True)
     # Whether the channels for runs have their message.
     is_announced = models.BooleanField(default=False)
 

@@ -29,7 +29,7 @@ def note_runs(workspace_id: UUID, run_ids: Sequence[UUID], **_: Any) -> None:
         [PendingRun(run_id=run_id, workspace_id=workspace_id, due_at=Now()) for run_id in complete],
         update_conflicts=True,
         unique_fields=["run"],
-        update_fields=["due_at", "attempts", "is_announced"],
+        update_fields=["due_at", "attempts", "lease_until", "judged", "is_announced"],
     )
 
 

@@ -7,14 +7,14 @@ because a build changes it.
 """
 
 import hashlib
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import log, sqrt
 
 from msgspec import structs
 
 from backend.alerts.lifecycle import Sighting
-from backend.alerts.series_runs import SeriesRuns, WatchedSeries
+from backend.alerts.series_runs import WatchedSeries
 from backend.alerts.subject_states import SubjectState
 from backend.analysis.compare.gathering import Gathered
 from backend.analysis.compare.ratio_texts import ratio_text
@@ -69,17 +69,16 @@ class _Point:
 
 
 def judge_regressions(
-    run: Run, runs: SeriesRuns, metrics: Sequence[str], states: Mapping[str, SubjectState]
+    watched: Iterable[tuple[WatchedSeries, History]],
+    metrics: Sequence[str],
+    states: Mapping[str, SubjectState],
 ) -> Iterator[Sighting]:
-    """One sighting for each series and metric of the run that has a baseline.
+    """One sighting for each metric of the series of a run, which are given with their baselines.
 
-    `states`: by subject. Raises QueryError and NotVisible.
+    `states`: by subject.
     """
     points = [
-        point
-        for series in runs.watch(run)
-        if (history := _history_of(series, runs.query)) is not None
-        for point in _points(series, history, metrics, states)
+        point for series, history in watched for point in _points(series, history, metrics, states)
     ]
     if not points:
         return
@@ -89,8 +88,10 @@ def judge_regressions(
     yield from (_sighting(subject, own) for subject, own in by_subject.items())
 
 
-def _history_of(series: WatchedSeries, query: CompareQuery) -> History | None:
-    """The baseline of a series; None where no earlier run has the same series."""
+def find_baseline(series: WatchedSeries, query: CompareQuery) -> History | None:
+    """The baseline of a series; None where no earlier run has the same series. `query`: the filters
+    of the rule. Raises QueryError and NotVisible.
+    """
     if not series.earlier:
         return None
     workspace_id = series.earlier[0].workspace_id

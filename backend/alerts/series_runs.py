@@ -22,7 +22,8 @@ MOST_SERIES = 100
 @dataclass(frozen=True, slots=True)
 class WatchedSeries:
     """A series of the run that is judged. `earlier`: the newest runs of the series before it, the
-    newest first."""
+    newest first, with their ids and times alone: of all series together, whole rows would not fit
+    into the memory of a worker."""
 
     candidate: Gathered
     sweep: Sweep
@@ -72,7 +73,8 @@ class SeriesRuns:
         later = own.filter(happened_at__gt=happened_at(run))
         if later.exclude(pk__in=PendingRun.objects.values("run")).exists():
             return None
-        return list(own.filter(happened_at__lte=happened_at(run))[:HISTORY])
+        before = own.filter(happened_at__lte=happened_at(run))
+        return list(before.only("workspace_id", "started_at", "recorded_at")[:HISTORY])
 
     def _with(self, sweep: Sweep) -> QuerySet[Any]:
         """The runs that measured the same server by the same workload and tool, on these hosts."""

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from celery import shared_task
 
 from backend import counters
+from backend.accounts.workspace.turns import guarded
 from backend.alerts.pending import judge_next
 from backend.alerts.tending import forget, look_at_agents
 from backend.deliveries.queue import send_next
@@ -17,9 +18,10 @@ STOP_S = 12.0
 
 @shared_task(name=TEND_TASK)  # type: ignore[untyped-decorator]
 def tend() -> None:
-    """Look for silent agents, and forget what is old."""
-    look_at_agents()
-    forget()
+    """Look for silent agents, and forget what is old. A fault of one stops not the other."""
+    for step in (look_at_agents, forget):
+        with guarded("step_failed", step=step.__name__):
+            step()
 
 
 def judge(is_stopping: Callable[[], bool]) -> None:

@@ -1,11 +1,13 @@
 """What beat asks for: agents that fell silent, and what may be forgotten."""
 
+from collections.abc import Generator
 from datetime import timedelta
+from uuid import UUID
 
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from backend.accounts.workspace.turns import forget_turns
+from backend.accounts.workspace.turns import Work, forget_turns, guarded, take_turns
 from backend.alerts.lifecycle import apply_sightings
 from backend.alerts.models import OPEN_STATES, Alert, AlertRule, AlertState, RuleKind
 from backend.alerts.thresholds import judge_agents
@@ -13,18 +15,33 @@ from backend.deliveries.queue import forget_old
 
 # A suspicion that no second run confirmed or refuted for so long says nothing any more.
 UNCONFIRMED_KEPT = timedelta(days=30)
+# Of one look, which beat asks for every five minutes; the next look begins with who was left.
+BUDGET_S = 120.0
 
 
-def look_at_agents() -> None:
-    """Judge the agents of every workspace that has a rule for them."""
+def look_at_agents(budget_s: float = BUDGET_S) -> None:
+    """Judge the agents of the workspaces that have a rule for them. Persons take turns."""
     rules = AlertRule.objects.filter(
         kind=RuleKind.SILENT_AGENT, is_enabled=True, workspace__deleted_at=None
     )
-    for rule in rules.select_related("workspace"):
-        assert rule.threshold is not None
-        sightings = judge_agents(rule.workspace, rule.threshold, timezone.now())
-        apply_sightings(rule, sightings, run=None)
-        _end_gone(rule, {sighting.subject for sighting in sightings})
+
+    def look(workspace_id: UUID) -> Generator[None]:
+        # In no order: where the time is not enough for all rules, the next look has others.
+        own = rules.filter(workspace=workspace_id).order_by("?")
+        for rule in own.select_related("workspace"):
+            with guarded("agents_not_judged", rule=rule.pk):
+                _judge_agents(rule)
+            yield
+
+    workspaces = rules.order_by().values_list("workspace", flat=True).distinct()
+    take_turns(Work.AGENTS, workspaces, look, budget_s)
+
+
+def _judge_agents(rule: AlertRule) -> None:
+    assert rule.threshold is not None
+    sightings = judge_agents(rule.workspace, rule.threshold, timezone.now())
+    apply_sightings(rule, sightings, run=None)
+    _end_gone(rule, {sighting.subject for sighting in sightings})
 
 
 def _end_gone(rule: AlertRule, subjects: set[str]) -> None:

@@ -1,5 +1,6 @@
 """Rules with a threshold: error rates of a run, noise of its hosts, silence of agents."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
 from math import expm1
@@ -7,7 +8,7 @@ from math import expm1
 from backend.accounts.models import Workspace
 from backend.alerts.lifecycle import Sighting
 from backend.alerts.regressions import identity_of_series, subject_of
-from backend.alerts.series_runs import SeriesRuns, WatchedSeries
+from backend.alerts.series_runs import WatchedSeries
 from backend.analysis.query.field import text_of
 from backend.analysis.query.timestamps import instant
 from backend.analysis.query.units import at_place, figure_text
@@ -19,12 +20,12 @@ from backend.noise.sentences import share_text
 from backend.runs.models import Run
 
 
-def judge_error_rates(run: Run, runs: SeriesRuns, most: float) -> list[Sighting]:
-    """One sighting for each series of the run. `most`: the share of failed requests that is still
-    good. Raises QueryError and NotVisible."""
+def judge_error_rates(watched: Iterable[WatchedSeries], most: float) -> list[Sighting]:
+    """One sighting for each series of a run. `most`: the share of failed requests that is still
+    good."""
     return [
         replace(_error_rate(series, most), before=next(iter(series.earlier), None))
-        for series in runs.watch(run)
+        for series in watched
     ]
 
 

@@ -50,7 +50,8 @@ class Channel(models.Model):
         """What every member may see: of an address on the web, its host only."""
         if self.kind == ChannelKind.MAIL:
             return self.address
-        return f"https://{urlsplit(self.address).hostname}/…"
+        parts = urlsplit(self.address)
+        return f"{parts.scheme}://{parts.hostname}/…"
 
 
 class DeliveryState(models.TextChoices):

@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from backend import counters
 from backend.accounts.models import Workspace
-from backend.accounts.workspace.turns import Work, end_turn, next_workspaces
+from backend.accounts.workspace.turns import Work, begin_turn, end_turn, next_workspaces
 from backend.analysis.query.timestamps import instant
 from backend.deliveries.models import Channel, Delivery, DeliveryState, Topic
 from backend.deliveries.posting import TOTAL_S, NotSent
@@ -98,13 +98,14 @@ def claim() -> Delivery | None:
     is_held = Q(state=DeliveryState.SENDING, lease_until__gt=Now())
     is_waiting = Q(state=DeliveryState.WAITING, retry_at__lte=Now())
     is_abandoned = Q(state=DeliveryState.SENDING, lease_until__lte=Now())
-    busy = set(Delivery.objects.filter(is_held).values_list("workspace", flat=True))
+    busy = Delivery.objects.filter(is_held).order_by().values_list("workspace", flat=True)
     due = Delivery.objects.filter(is_waiting | is_abandoned, workspace__deleted_at=None)
     waiting = due.order_by().values_list("workspace", flat=True).distinct()
     rows = due.filter(workspace__in=next_workspaces(Work.MESSAGE, waiting, busy))
     rows = rows.select_related("channel", "workspace").order_by("retry_at")
     delivery = rows.select_for_update(skip_locked=True, of=("self",)).first()
     if delivery is not None:
+        begin_turn(Work.MESSAGE, delivery.workspace_id)
         delivery.fence += 1
         Delivery.objects.filter(pk=delivery.pk).update(
             state=DeliveryState.SENDING, fence=delivery.fence, lease_until=Now() + LEASE

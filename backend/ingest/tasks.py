@@ -2,6 +2,7 @@
 
 from celery import shared_task
 
+from backend.accounts.workspace.turns import guarded
 from backend.ingest.queue import worker
 from backend.ingest.queue.poller import Poller
 from backend.ingest.queue.worker import read_due
@@ -25,8 +26,13 @@ def drain() -> None:
 @shared_task(name=COLLECT_TASK)  # type: ignore[untyped-decorator]
 def collect() -> None:
     """Remove runs that were in the trash for long enough, the data of deleted workspaces, raw
-    output that is older than its workspace keeps it, and bytes that nothing names."""
-    remove_expired_runs()
-    purge_deleted_workspaces()
-    remove_due_output()
-    collect_in_turn()
+    output that is older than its workspace keeps it, and bytes that nothing names. A fault of one
+    step stops no other."""
+    for step in (
+        remove_expired_runs,
+        purge_deleted_workspaces,
+        remove_due_output,
+        collect_in_turn,
+    ):
+        with guarded("step_failed", step=step.__name__):
+            step()

@@ -25,7 +25,7 @@ from django.utils import timezone
 
 from backend.accounts.audit import record
 from backend.accounts.models import Act, User, Workspace
-from backend.accounts.workspace.turns import Work, end_turn, next_workspaces
+from backend.accounts.workspace.turns import Work, begin_turn, end_turn, next_workspaces
 from backend.broker import BROKER
 from backend.database_faults import is_taken
 from backend.disks import is_short
@@ -125,6 +125,7 @@ def claim() -> Export | None:
         export = rows.select_for_update(skip_locked=True, of=("self",)).first()
         if export is None:
             return None
+        begin_turn(Work.ARCHIVE, export.workspace_id)
         export.attempts += 1
         export.fence += 1
         Export.objects.filter(pk=export.pk).update(

@@ -6,7 +6,8 @@ import pytest
 from django.utils import timezone
 
 from backend.accounts.models import Token
-from backend.alerts.models import Alert
+from backend.alerts import tending
+from backend.alerts.models import Alert, AlertRule
 from backend.alerts.rules import BadRule, RuleRefused, add_rule, change_rule
 from backend.alerts.tending import look_at_agents
 from backend.fleet.models import Agent, Progress
@@ -139,3 +140,34 @@ def test_names_are_unique(rule, workspace, view):
         add_rule(workspace, author=None, kind="regression", name="main", view=view.pk)
     change_rule(rule, name="other")
     assert (rule.name, rule.label) == ("other", "branch:main")
+
+
+def test_a_rule_with_a_fault_stops_no_rule_of_others(agent, monkeypatch, caplog):
+    stranger = make_tenant("stranger").workspace
+    bad = add_rule(stranger, author=None, kind="silent_agent", name="!first", threshold=2.0)
+    silent_for(3)
+    judge = tending.apply_sightings
+
+    def apply_sightings(rule, sightings, run):
+        if rule == bad:
+            raise RuntimeError("unforeseen")
+        judge(rule, sightings, run=run)
+
+    monkeypatch.setattr(tending, "apply_sightings", apply_sightings)
+    assert looked() == ["unconfirmed"]
+    assert "agents_not_judged" in caplog.text
+
+
+def test_a_rule_that_is_deleted_meanwhile_is_passed_over(agent):
+    silent_for(3)
+    rule = AlertRule.objects.get()
+    AlertRule.objects.all().delete()
+    tending._judge_agents(rule)
+    assert not Alert.objects.exists()
+
+
+def test_agents_without_time_are_looked_at_in_the_next_look(agent):
+    silent_for(3)
+    look_at_agents(budget_s=-1)
+    assert not Alert.objects.exists()
+    assert looked() == ["unconfirmed"]

@@ -11,7 +11,7 @@ from django.utils import timezone
 from backend.accounts.models import Membership
 from backend.deliveries import queue
 from backend.deliveries.channels import BadChannel, ChannelRefused, add_channel, send_test
-from backend.deliveries.models import Delivery
+from backend.deliveries.models import Channel, Delivery
 from backend.deliveries.queue import Message, claim, enqueue, enqueue_for, forget_old, send_next
 from backend.errors import TooMany
 from backend.testing.uploads import make_tenant
@@ -223,6 +223,12 @@ def test_a_bad_channel_is_refused_with_what_is_expected(tenant, settings, asked,
     settings.WEBHOOKS = "public"
     with pytest.raises(BadChannel, match=says):
         add_channel(tenant.workspace, author=None, **{"name": "a", **asked})
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_members_see_whether_messages_are_encrypted(scheme):
+    channel = Channel(kind="webhook", address=f"{scheme}://hooks.example/secret")
+    assert channel.shown_address == f"{scheme}://hooks.example/…"
 
 
 def test_names_are_unique_and_channels_few(channel, tenant, receiver, monkeypatch):

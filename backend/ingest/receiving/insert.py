@@ -22,8 +22,8 @@ from backend.storage import StorageAway, storage
 def insert_once(
     upload: Upload, artefacts: Sequence[Artefact], contents: Mapping[str, bytes]
 ) -> bool:
-    """Write the rows; False, and nothing is written, when the upload's id is taken or its workspace
-    has no room for them.
+    """Write the rows; False, and nothing is written, when the upload's id is taken, or is that of a
+    run of another workspace, or the workspace has no room for them.
 
     `contents`: those bytes of artefacts, by SHA-256, that are rows too.
     There is at least one artefact. Raises StorageAway where its bytes were collected between
@@ -32,6 +32,7 @@ def insert_once(
     size_bytes = upload.envelope_bytes + sum(artefact.size_bytes for artefact in artefacts)
     workspace = upload.workspace_id
     parameters: list[Any] = [*_values(upload), workspace, size_bytes, *room_values()]
+    parameters += [upload.pk, workspace]
     parameters += [workspace, any_share(), size_bytes]
     # In one order: two transactions that write the same rows would wait for each other.
     hashes = sorted(contents)

@@ -13,6 +13,7 @@ from backend.ingest.models import Artefact, Upload
 from backend.ingest.quota.quota import room_condition
 from backend.ingest.quota.stored_sums import add_statement
 from backend.ingest.removing.collector import LOCK_KEY
+from backend.runs.models import Run
 
 
 @cache
@@ -20,10 +21,12 @@ def insert_statement(*, is_alone: bool) -> str:
     """SQL; `is_alone`: as for `room_condition`."""
     uploads, artefacts = fields_of(Upload), fields_of(Artefact)
     values = ", ".join("%s::jsonb" if isinstance(field, JSONField) else "%s" for field in uploads)
+    runs = connection.ops.quote_name(Run._meta.db_table)
     columns = ", ".join(f"artefact.{name}" for name in _names(artefacts))
     # Rows are written under the shared lock of the collector, which ends with the transaction. It
     # is taken before the bytes are looked at, so that bytes found then stay. The upload that comes
-    # second inserts no row, and so nothing else.
+    # second inserts no row, and so nothing else. The last upload of a run has the id of the run,
+    # which stands on the pages of a public workspace before: no other workspace may take it.
     return f"""
         WITH collector AS MATERIALIZED (
             SELECT pg_advisory_xact_lock_shared({LOCK_KEY})
@@ -31,6 +34,7 @@ def insert_statement(*, is_alone: bool) -> str:
             INSERT INTO ingest_upload ({", ".join(_names(uploads))})
             SELECT {values} FROM collector
             WHERE {room_condition("%s", is_alone=is_alone)}
+              AND NOT EXISTS (SELECT FROM {runs} AS run WHERE run.id = %s AND workspace_id <> %s)
             ON CONFLICT (id) DO NOTHING RETURNING id
         ), stored AS (
             {add_statement("%s", "%s", "%s", "FROM upload", uploads=1)}

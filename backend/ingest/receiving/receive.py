@@ -33,6 +33,7 @@ from backend.ingest.receiving.incoming import (
 )
 from backend.ingest.receiving.insert import insert_once
 from backend.ingest.receiving.priority import SMALL_BYTES, is_interactive, is_small
+from backend.runs.models import Run
 from backend.storage import StorageAway, Stored, storage
 from backend.untrusted.json.plain_json import check_plain
 from backend.untrusted.limits import ENVELOPE_BYTES
@@ -52,7 +53,7 @@ class UploadTrashed(Conflict):
 
 
 class UploadConflict(Conflict):
-    """The id was used before for other bytes."""
+    """The id was used before for other bytes, or for a run of another workspace."""
 
     def __init__(self, upload_id: UUID) -> None:
         super().__init__(
@@ -193,9 +194,16 @@ def _commit(upload: Upload, arrived: Sequence[Arrived], *, is_clean: bool) -> Re
     _take_back(stored)
     upload.content_sha256 = sent_hash
     if not _is_received(upload.pk):
-        files_bytes = sum(file.size_bytes for file in stored)
-        explain_refusal(upload.workspace_id, upload.envelope_bytes + files_bytes)
+        _explain(upload, stored)
     return _answer_again(upload)
+
+
+def _explain(upload: Upload, stored: Sequence[Stored]) -> None:
+    """Why an upload with a new id was not written."""
+    if Run.with_trash.filter(pk=upload.pk).exclude(workspace=upload.workspace_id).exists():
+        raise UploadConflict(upload.pk)
+    files_bytes = sum(file.size_bytes for file in stored)
+    explain_refusal(upload.workspace_id, upload.envelope_bytes + files_bytes)
 
 
 def _insert(upload: Upload, artefacts: Sequence[Artefact], contents: Mapping[str, bytes]) -> bool:

@@ -1,13 +1,12 @@
 """Removing the data of deleted workspaces, a few runs at a time."""
 
 import logging
-import time
-
-from django.db import Error
+from collections.abc import Generator
+from uuid import UUID
 
 from backend.accounts import audit
 from backend.accounts.models import Workspace
-from backend.accounts.workspace.turns import forget_turns_of_workspace
+from backend.accounts.workspace.turns import Work, forget_turns_of_workspace, take_turns
 from backend.broker import forget_answers
 from backend.ingest.artefacts.parts import discard_of_workspace
 from backend.ingest.models import Part, Upload
@@ -15,8 +14,7 @@ from backend.ingest.quota.quota import lock_room
 from backend.ingest.removing.removal import remove_run
 from backend.ingest.removing.upload_removal import UPLOADS_AT_ONCE, remove_some_uploads
 from backend.runs.models import Run
-from backend.runs.registry.registry import NamesBusy, lock_names
-from backend.runs.tables.large_columns import large_columns
+from backend.runs.registry.registry import lock_names
 from backend.transactions import whole
 
 log = logging.getLogger(__name__)
@@ -26,16 +24,23 @@ BUDGET_S = 20.0
 
 
 def purge_deleted_workspaces(budget_s: float = BUDGET_S) -> int:
-    """Remove what deleted workspaces still have; returns how many are gone completely."""
-    deadline = time.monotonic() + budget_s
-    gone = 0
-    for workspace in Workspace.objects.exclude(deleted_at=None).order_by("deleted_at"):
-        try:
-            gone += _purge(workspace, deadline)
-        except (Error, NamesBusy):
-            # The others go on; this one is tried again in the next call.
-            log.exception("workspace_not_purged", extra={"workspace": str(workspace.pk)})
-    return gone
+    """Remove what deleted workspaces still have; returns how many are gone completely.
+
+    Persons take turns. A workspace with a fault is tried again in the next call.
+    """
+    deleted = Workspace.objects.exclude(deleted_at=None).order_by("deleted_at")
+    workspaces = {workspace.pk: workspace for workspace in deleted}
+    gone: list[UUID] = []
+
+    def purge(workspace_id: UUID) -> Generator[None]:
+        yield from _empty(workspaces[workspace_id])
+        if discard_of_workspace(workspace_id) and _remove_row(workspaces[workspace_id]):
+            gone.append(workspace_id)
+            forget_answers()
+            log.info("workspace_purged", extra={"workspace": str(workspace_id)})
+
+    take_turns(Work.PURGE, workspaces, purge, budget_s)
+    return len(gone)
 
 
 @whole
@@ -55,18 +60,13 @@ def _remove_row(workspace: Workspace) -> bool:
     return True
 
 
-def _purge(workspace: Workspace, deadline: float) -> bool:
-    """Whether nothing is left."""
-    runs = Run.with_trash.filter(workspace=workspace).defer(*large_columns())
-    for run in runs.iterator(chunk_size=UPLOADS_AT_ONCE):
-        if time.monotonic() > deadline:
-            return False
-        remove_run(run)
+def _empty(workspace: Workspace) -> Generator[None]:
+    """Remove the runs and uploads of a workspace, a few at a time."""
+    runs = Run.with_trash.filter(workspace=workspace)
+    while run_ids := list(runs.order_by("pk").values_list("pk", flat=True)[:UPLOADS_AT_ONCE]):
+        for run_id in run_ids:
+            if (run := runs.filter(pk=run_id).first()) is not None:
+                remove_run(run)
+            yield
     while remove_some_uploads(workspace):
-        if time.monotonic() > deadline:
-            return False
-    if not (discard_of_workspace(workspace.pk) and _remove_row(workspace)):
-        return False
-    forget_answers()
-    log.info("workspace_purged", extra={"workspace": str(workspace.pk)})
-    return True
+        yield

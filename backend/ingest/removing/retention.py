@@ -6,9 +6,8 @@ their hashes.
 """
 
 import logging
-import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -21,6 +20,7 @@ from django.utils import timezone
 
 from backend.accounts.audit import record
 from backend.accounts.models import Act, Workspace
+from backend.accounts.workspace.turns import Work, take_turns
 from backend.errors import Refused
 from backend.ingest.models import END_STATES, NAMED_RUN, Artefact, Upload, as_hex
 from backend.ingest.quota.stored_sums import add
@@ -94,27 +94,39 @@ def due_uploads(workspace_id: UUID, days: int) -> QuerySet[Upload]:
 
 
 def remove_due_output(budget_s: float = BUDGET_S) -> int:
-    """Remove what is due in all workspaces; how many files."""
-    deadline = time.monotonic() + budget_s
-    return sum(_remove_of(workspace, deadline) for workspace in _limited_workspaces())
+    """Remove what is due in all workspaces, whose owners take turns; how many files."""
+    workspaces = {workspace.pk: workspace for workspace in _limited_workspaces()}
+    files: Counter[UUID] = Counter()
+
+    def remove_of(workspace_id: UUID) -> Generator[None]:
+        totals: Counter[str] = Counter()
+        try:
+            for counts in _remove_batches(workspaces[workspace_id]):
+                totals.update(counts)
+                yield
+        finally:
+            files[workspace_id] += totals["files"]
+            _record_removal(workspaces[workspace_id], totals)
+
+    take_turns(Work.OUTPUT, workspaces, remove_of, budget_s)
+    return files.total()
 
 
-def _remove_of(workspace: Workspace, deadline: float) -> int:
-    totals: Counter[str] = Counter()
-    after: datetime | None = None
-    while time.monotonic() < deadline:
-        # The uploads before `after` were looked at in this turn.
+def _remove_batches(workspace: Workspace) -> Generator[dict[str, int]]:
+    """What each batch removed."""
+    # The uploads before `after` were looked at in this turn.
+    after, counts = _remove_some(workspace, None)
+    while after is not None:
+        yield counts
         after, counts = _remove_some(workspace, after)
-        totals.update(counts)
-        if after is None:
-            break
+
+
+def _record_removal(workspace: Workspace, totals: Counter[str]) -> None:
+    """One event for a turn: thousands of files would hide what people did."""
     if totals["files"]:
-        # One event for a turn: thousands of files would hide what people did.
-        days = workspace.raw_kept_days
-        detail: dict[str, Any] = {"kept_days": days, **totals}
+        detail: dict[str, Any] = {"kept_days": workspace.raw_kept_days, **totals}
         record(Act.RAW_OUTPUT_REMOVED, workspace, **detail)
         log.info("raw_output_removed", extra={"workspace": str(workspace.pk), **totals})
-    return totals["files"]
 
 
 def _remove_some(

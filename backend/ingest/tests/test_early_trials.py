@@ -1,5 +1,6 @@
 """A run that comes trial by trial while it goes on is, in the end, the run that came whole."""
 
+import json
 import uuid
 
 import pytest
@@ -7,12 +8,19 @@ from django.test import Client
 
 from backend.accounts.models import Token
 from backend.fleet.heartbeats import Heartbeat, record_heartbeat
-from backend.ingest.models import State, Upload
+from backend.ingest.models import Artefact, State, Upload
 from backend.ingest.queue.worker import process
 from backend.ingest.reprocessing.reprocess import reprocess
 from backend.runs.models import Cell, Run, Trial
 from backend.runs.recording import record, refusals
-from backend.testing.uploads import WRK, make_envelope, make_tenant, make_trial, make_upload
+from backend.testing.uploads import (
+    WRK,
+    make_envelope,
+    make_file,
+    make_tenant,
+    make_trial,
+    make_upload,
+)
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("own_storage")]
 
@@ -240,3 +248,30 @@ def test_a_run_tells_nothing_of_an_upload_of_another_workspace_that_names_it(ten
     assert reprocess(refused.pk).refused
     answer = Client(headers=tenant.headers).get(f"/api/v1/runs/{run_id}").json()
     assert answer["rereadings"] == []
+
+
+def post(tenant, envelope, text):
+    data = {"envelope": json.dumps(envelope), "file": make_file(text, "0.txt")}
+    return Client().post("/api/v1/uploads", data, headers=tenant.headers)
+
+
+def test_nobody_else_takes_the_id_of_the_last_upload(tenant):
+    """The id of an open run stands on the pages of a public workspace before that upload comes."""
+    stranger, run_id = make_tenant("stranger"), uuid.uuid4()
+    early = [send_early(tenant, run_id, 0).pk]
+    answer = post(stranger, {"schema": 1, "id": str(run_id)}, report(5))
+    assert answer.status_code == 409
+    assert str(run_id) in answer.json()["detail"]
+    assert not Upload.objects.filter(workspace=stranger.workspace).exists()
+    assert Artefact.objects.filter(upload__workspace=stranger.workspace).count() == 0
+
+    envelope = make_envelope(0, id=str(run_id))
+    envelope["run"] |= {"id": str(run_id), "plan": "[load]", "trials_planned": 2}
+    envelope["trials"] = [
+        {**trial_at(0), "artefacts": [], "upload": str(early[0])},
+        {**trial_at(1), "artefacts": ["0.txt"]},
+    ]
+    answer = post(tenant, envelope, report(1))
+    assert answer.status_code == 202, answer.content
+    process(run_id)
+    assert not Run.objects.get(pk=run_id).is_open

@@ -10,6 +10,7 @@ from django.db.models import Value
 from django.utils import timezone
 
 from backend.accounts.models import Act, AuditEvent, Workspace
+from backend.ingest import tasks
 from backend.ingest.models import State, Upload
 from backend.ingest.preview.provenance import provenance_of
 from backend.ingest.queue.worker import process
@@ -179,3 +180,34 @@ def test_an_early_trial_of_a_run_that_is_held_keeps_its_raw_output(tenant, monke
     assert (remove_due_output(), has_bytes(upload)) == (0, True)
     monkeypatch.setattr(retention, "HELD_RUNS", [])
     assert remove_due_output() == 1
+
+
+def test_a_fault_in_one_workspace_stops_no_other(tenant, monkeypatch, caplog):
+    other = make_tenant("other")
+    uploads = [read(each, days=10) for each in (tenant, other)]
+    for each in (tenant, other):
+        keep_for(each, 7)
+    remove = retention._remove_some
+
+    def remove_some(workspace, after):
+        if workspace == tenant.workspace:
+            raise RuntimeError("unforeseen")
+        return remove(workspace, after)
+
+    monkeypatch.setattr(retention, "_remove_some", remove_some)
+    assert remove_due_output() == 1
+    assert Upload.objects.exclude(raw_removed_at=None).get() == uploads[1]
+    assert "work_failed" in caplog.text
+
+
+def test_a_fault_of_one_step_of_the_collector_stops_no_other(tenant, monkeypatch, caplog):
+    upload = read(tenant, days=31)
+    keep_for(tenant, 30)
+
+    def remove_expired_runs():
+        raise RuntimeError("unforeseen")
+
+    monkeypatch.setattr(tasks, "remove_expired_runs", remove_expired_runs)
+    collect()
+    assert not has_bytes(upload)
+    assert "step_failed" in caplog.text

@@ -204,6 +204,24 @@ def test_the_collector_deletes_it_after_thirty_days(lab, trashed, kept):
     assert set(Artefact.objects.values_list("upload", flat=True)) == {kept.pk}
 
 
+def test_a_run_that_cannot_be_deleted_holds_up_no_other(lab, trashed, kept, monkeypatch, caplog):
+    for upload in (trashed, kept):
+        trash_run(Run.objects.get(pk=upload.run_id), by=lab.user)
+    expired = timezone.now() - KEPT_IN_TRASH - timedelta(minutes=1)
+    Run.with_trash.update(trashed_at=expired)
+    Run.with_trash.filter(pk=trashed.run_id).update(trashed_at=expired - timedelta(minutes=1))
+
+    def remove(run):
+        if run.pk == trashed.run_id:
+            raise RuntimeError("unforeseen")
+        remove_run(run)
+
+    monkeypatch.setattr(trash, "remove_run", remove)
+    assert remove_expired_runs() == 1
+    assert list(Run.with_trash.values_list("pk", flat=True)) == [trashed.run_id]
+    assert "run_not_removed" in caplog.text
+
+
 def test_a_run_that_is_restored_while_the_collector_works_stays(lab, trashed, kept, monkeypatch):
     for upload in (trashed, kept):
         trash_run(Run.objects.get(pk=upload.run_id), by=lab.user)
