@@ -101,7 +101,7 @@ def describe_session(workspace_id: UUID, name: str) -> MeasuredSession | None:
     if not runs:
         return None
     left_out = [f"Only the first {MOST_RUNS:,} runs are shown."] if len(first) > MOST_RUNS else []
-    parts = max(int(run.session.get("parts") or len(runs)) for run in runs)
+    parts = _part_count(runs)
     offsets = {run.pk: _offset_s(run) for run in runs}
     hosts = {run.pk: _host_name(run) for run in runs}
     numbers, most = _ordinals(runs), max(1, MOST_TRIALS // len(runs))
@@ -121,6 +121,11 @@ def _first_runs(workspace_id: UUID, name: str, most: int) -> tuple[Run, ...]:
     rows = rows.annotate(offset_s=_clock_text("offset_s"), is_applied=_clock_text(APPLIED))
     shown = rows.select_related("client_host").only(*_SHOWN)
     return tuple(shown.order_by(happened_at_of(), "pk")[:most])
+
+
+def _part_count(runs: Sequence[Run]) -> int:
+    """How many agents the session has; where no run tells it, those that came."""
+    return max(int(run.session.get("parts") or len(runs)) for run in runs)
 
 
 def _clock_text(name: str) -> Left:
