@@ -20,7 +20,7 @@ from backend.noise.estimate import (
 from backend.noise.models import HostNoise, SelfComparison
 from backend.runs.database.bulk import insert_rows
 from backend.runs.models import Cell, FormerName, Host, Run, Trial
-from backend.runs.tables.happening import happened_at, newest_first
+from backend.runs.tables.happening import happened_at, happened_at_of, newest_first
 from backend.stats.thresholds import HIGH_ERROR_RATE, LEAST_TRIALS
 
 # A machine changes: older runs and comparisons say less of it, and reading more takes longer.
@@ -128,13 +128,19 @@ def _counted_trials(runs: Collection[Any]) -> QuerySet[Trial]:
 
 
 def _copies(trials: QuerySet[Trial]) -> list[UUID]:
-    """The trials whose output an earlier one of the same series has; there are seldom any."""
+    """The trials whose output an earlier one of the same series has; there are seldom any.
+
+    Of two runs with the same outputs, one has all the copies: else the two would differ.
+    """
     printed = trials.exclude(output_sha256=None)
     groups = printed.values("cell__series", "output_sha256").annotate(count=Count("pk"))
     repeated = {bytes(row["output_sha256"] or b"") for row in groups.filter(count__gt=1)}
     if not repeated:
         return []
-    rows = printed.filter(output_sha256__in=repeated).order_by("pk")
+    run = "cell__run__"
+    rows = printed.filter(output_sha256__in=repeated).order_by(
+        happened_at_of(run), f"{run}recorded_at", f"{run}pk", "pk"
+    )
     seen, copies = set(), []
     for pk, series, output in rows.values_list("pk", "cell__series", "output_sha256"):
         name = series, bytes(output or b"")
