@@ -18,7 +18,7 @@ def test_the_demo_plan_expands_to_what_its_comment_says():
     plan = read_plan(DEMO)
     steps = expand(plan)
     assert len([step for step in steps if not step.is_warmup]) == 36
-    assert len([step for step in steps if step.is_warmup]) == 12
+    assert len([step for step in steps if step.is_warmup]) == 36
     assert plan.load.connections == (1, 8, 64)
     assert {workload.payload_bytes for workload in plan.workloads} == {13}
 
@@ -33,7 +33,7 @@ def test_a_warmup_is_right_before_the_trial_it_is_for():
     steps = expand(read_plan(DEMO))
     for warmup, trial in zip(steps, steps[1:]):
         if warmup.is_warmup:
-            assert (trial.is_warmup, trial.repeat) == (False, 1)
+            assert (trial.is_warmup, trial.repeat) == (False, warmup.repeat)
             assert (trial.server, trial.connections) == (warmup.server, warmup.connections)
 
 

@@ -100,7 +100,8 @@ def check_series(answers):
     assert {series["label"] for series in figures["series"]} == {"sync 2", "sync 4"}
     assert (
         figures["finding"]
-        == "sync 4 serves 1.80× [1.80, 1.80] the requests of sync 2 at 64 connections, in this run"
+        == "sync 4 serves 1.800× [1.798, 1.802] the requests of sync 2 at 64 connections, "
+        "in this run"
     )
     # The setting behind the field differs as well: a comparison of both is about both.
     assert figures["outcome"]["confounded"] == ["configuration", "number of workers"]
