@@ -97,8 +97,8 @@ def _left_out(judged: int, count: int) -> str:
     if count <= judged:
         return ""
     return (
-        f"The newest run has {count:,} series, and the first {judged} by server were judged. "
-        "Make a rule for each part, with views that choose servers or workloads."
+        f"Only the first {judged} of {count:,} series of the newest run were judged, by server. "
+        "Make several rules, each with a view of fewer servers or workloads."
     )
 
 

@@ -38,8 +38,8 @@ class Sighting:
     """One subject of a rule.
 
     `is_bad`: None if the figures do not tell, which neither raises nor ends an alert. `is_sure`:
-    whether a second bad one confirms it. `begins_again`: whether bad ones before it had another
-    reason. `text`: a sentence about a bad one. `places`: the load
+    whether a second bad one confirms it. `begins_again`: whether a new suspicion replaces the
+    runs before it. `text`: a sentence about a bad one. `places`: the load
     points of a bad one; empty if it has none. `before`: the newest good run before a bad one.
     """
 
@@ -109,7 +109,7 @@ def _see(
 
 
 def _confirm(alert: Any, before: Run | None) -> AlertChange:
-    """Several bad runs show the bad level better than the first did, and so the last good run.
+    """Confirm, and find the last good run again: several bad runs show the bad level better.
 
     `alert`: with `first_at`, when its first run happened.
     """

@@ -122,8 +122,8 @@ def _give_up(pending: PendingRun, judged: Sequence[UUID]) -> None:
     log.error("run_given_up", extra={"run": str(pending.run_id)})
     note_problem(
         pending.workspace_id,
-        f"The run {pending.run_id} was not judged: a fault of Loadsheet stopped it "
-        f"{MOST_ATTEMPTS} times.",
+        f"The run {pending.run_id} was not judged, because Loadsheet failed {MOST_ATTEMPTS} times. "
+        "Ask the operator to look for run_given_up in the log.",
         without=judged,
     )
     _held(pending).delete()

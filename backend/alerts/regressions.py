@@ -20,7 +20,7 @@ from backend.analysis.compare.gathering import Gathered
 from backend.analysis.compare.ratio_texts import ratio_text
 from backend.analysis.grouping.points import Point
 from backend.analysis.grouping.sweep import Sweep
-from backend.analysis.judge.cases import Asking, Case, Judged, judge_cases
+from backend.analysis.judge.cases import Case, FamilySize, Judged, judge_cases
 from backend.analysis.judge.comparable import comparable_sample
 from backend.analysis.judge.history import History, Level, load_history
 from backend.analysis.judge.requirements import Requirement, accepted_change
@@ -180,13 +180,13 @@ class _JudgedPoint:
 
     @property
     def begins_again(self) -> bool:
-        """Whether the newest run is worse beyond noise, and together with the suspicious runs
-        before it is not: they were so by chance, and have another level."""
+        """Whether the newest run is worse beyond noise by itself, but not together with the
+        suspicious runs: those were worse by chance, so the suspicion starts again."""
         return _is_worse(self.newest) and not _is_worse(self.suspected)
 
     @property
     def bad(self) -> Judged:
-        """What is told of it: of the suspicious runs together, or of the newest, which begins."""
+        """The judgement that the alert reports: of the newest run if that begins, else of all."""
         return self.newest if self.begins_again else self.suspected
 
     @property
@@ -219,17 +219,17 @@ class _JudgedPoint:
 def _judge(points: Sequence[_Point]) -> Iterator[_JudgedPoint]:
     """All points with their verdicts.
 
-    Nobody is told before two runs show the same, so each run need not be as sure as a build that
-    is judged once: its 5 % are shared among as many intervals as the root of the number of points.
+    Two runs must agree before an alert. So the 5 % of a run is shared by the root of the number of
+    points, not by all points.
     Two independent runs are then both wrong about the same point in 5 % of 5 % of cases, however
     many points there are. And only changes for the worse raise an alert, so all of the 5 % is on
     that side of the intervals (decision 0082 has what was measured).
     """
     relevant = points[0].series.candidate.demands.relevant
     of_hosts = {noise.host_id: noise for each in points for noise in each.history.gathered.noises}
-    noises, asking = list(of_hosts.values()), Asking(sqrt(len(points)) / 2)
-    suspected, _ = judge_cases([each.suspected for each in points], noises, relevant, asking)
-    newest, _ = judge_cases([each.newest for each in points], noises, relevant, asking)
+    noises, family_size = list(of_hosts.values()), FamilySize(sqrt(len(points)) / 2)
+    suspected, _ = judge_cases([each.suspected for each in points], noises, relevant, family_size)
+    newest, _ = judge_cases([each.newest for each in points], noises, relevant, family_size)
     by_case = {id(each.case): each for each in (*suspected, *newest)}
     for each in points:
         yield _JudgedPoint(each, by_case[id(each.suspected)], by_case[id(each.newest)])

@@ -26,7 +26,7 @@ Id = Annotated[str, Meta(extra_json_schema={"format": "uuid"})]
 Instant = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 LimitDoubt = Annotated[
     str | UnsetType,
-    Meta(description="That p99 may be on the other side of limit=, and its interval"),
+    Meta(description="That p99 may be on the other side of `limit`, with its interval"),
 ]
 Status = Literal["comparable", "caveats", "not_comparable"]
 Kind = Literal["number", "category"]
@@ -68,7 +68,7 @@ class Measure(Record, frozen=True, kw_only=True):
     ] = UNSET
     step: Annotated[
         Number | UnsetType,
-        Meta(description="The step of the load tool in µs: less is only known to be below it"),
+        Meta(description="Step of the printed figure in µs; a smaller value is known as below it"),
     ] = UNSET
 
 
@@ -151,7 +151,7 @@ class Ratio(Record, frozen=True, kw_only=True):
     # Left out by older versions, so that what they froze keeps its bytes.
     finds_from: Annotated[
         Number | UnsetType | None,
-        Meta(description="The share from which on a difference would have been found, if none was"),
+        Meta(description="Smallest difference (a share) that would have been found, if none was"),
     ] = UNSET
 
 

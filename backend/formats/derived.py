@@ -31,8 +31,8 @@ def _transfer(trial: ParsedTrial) -> Iterator[str]:
         return
     if abs(received / elapsed_s / printed - 1) > TOLERANCE:
         yield (
-            f"{received:,} bytes in {elapsed_s:.4g} s are {received / elapsed_s:,.0f} bytes/s, "
-            f"the transfer rate is {printed:,.0f} bytes/s."
+            f"{received:,} bytes in {elapsed_s:.4g} s make {received / elapsed_s:,.0f} bytes/s, "
+            f"but the output says {printed:,.0f} bytes/s."
         )
 
 
@@ -43,6 +43,6 @@ def _request_time(trial: ParsedTrial, request_ms: float | None, step_ms: float) 
     derived_ms = trial.connections * elapsed_s * 1000 / completed
     if abs(derived_ms - request_ms) > TOLERANCE * request_ms + step_ms:
         yield (
-            f"{trial.connections} × {elapsed_s:.4g} s ÷ {completed:,} requests are "
-            f"{derived_ms:.4g} ms, the time per request is {request_ms:.4g} ms."
+            f"{trial.connections} × {elapsed_s:.4g} s ÷ {completed:,} requests make "
+            f"{derived_ms:.4g} ms per request, but the output says {request_ms:.4g} ms."
         )

@@ -1,4 +1,4 @@
-"""In which steps a load tool prints one latency: the coarsest of a report is not that of each."""
+"""The rounding step of one printed latency, which may be finer than the coarsest of its report."""
 
 from collections.abc import Iterable
 
@@ -27,7 +27,7 @@ def figure_step_us(tool: str | None, report_step_us: float, figure_us: float) ->
         return report_step_us
     hundredth = GO_UNITS_US["s" if unit in ("h", "m") else unit] / 100
     if tool == "k6":
-        # It may be told to print one unit.
+        # k6 can be set to print all times in one unit.
         return max(report_step_us, hundredth) if report_step_us >= K6_TEXT_US else report_step_us
     # They measure whole microseconds.
     return min(report_step_us, max(hundredth, 1.0))

@@ -66,4 +66,5 @@ def slices_in(packed: bytes | None) -> tuple[TimeSlice, ...]:
     """The slices again; none of None."""
     if packed is None:
         return ()
-    return msgspec.json.decode(zlib.decompress(packed), type=tuple[TimeSlice, ...])
+    text = zlib.decompressobj().decompress(packed, MOST_TIMELINE_BYTES)
+    return msgspec.json.decode(text, type=tuple[TimeSlice, ...])

@@ -14,7 +14,7 @@ from backend.runs.registry.identity import canonical_json
 
 # Our own run of a study's plan as the agent kept it: the envelope and every output.
 TODAY_FILE, ENVELOPE = "today.zip", "envelope.json"
-# The part of a study that this run is: the name of its panel too.
+# The label `part` of this run, which also names its panel.
 TODAY = "Old and current versions today"
 # Ids of the library's runs are made from their content: equal content is loaded once.
 NAMESPACE = uuid.UUID("6f0b7f2e-1f0c-4c5e-9a37-6a1f4a0e2005")

@@ -15,8 +15,8 @@ page is made from their data: `scripts/fix`.
 The data are every table, every figure of the text with its line, and the outputs of the load tools
 where they are kept. No text of a publication is copied. What a publication does not say is unknown.
 
-Each study was measured again, with old and current versions of its servers. What the comparisons of
-these runs answer stands on the page `/library/`.
+Each study was measured again, with old and current versions of its servers. The
+page `/library/` shows what the comparisons of these runs answer.
 """
 
 

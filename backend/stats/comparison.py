@@ -72,8 +72,8 @@ class Precision(Struct, frozen=True, gc=False):
     """The parts of the half width of an interval: max(`quantile` × `error`, floor) + rounding.
 
     All on the log scale, but the degrees of `freedom`. `units`: how many trials, starts or runs, as
-    `unit` says, the side with fewer has. `steady`: the part of the squared error that more runs of
-    the second side leave as it is, where only these are to come; `units` are then those of it.
+    `unit` says, the side with fewer has. `steady`: if only the second side gets more runs, the
+    squared error that stays; `units` then counts that side.
     """
 
     error: float

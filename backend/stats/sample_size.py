@@ -67,8 +67,7 @@ class Advice:
 
 
 def least_difference(precision: Precision) -> float:
-    """The share by which two series have to differ, so that four of five such differences or more
-    are told from 1× by as many trials.
+    """The smallest difference, as a share, that so many trials show in four of five cases or more.
 
     The estimate lies around the difference with the error that the trials show (Student's t), and
     clears the half width of the interval with `ODDS_OF_FINDING`.

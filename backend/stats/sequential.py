@@ -13,7 +13,7 @@ MOST_RUNS = len(_LAST_QUANTILES)
 
 
 def intervals_shared(runs: int, most_runs: int) -> float:
-    """Among how many intervals a build with so many `runs` shares the error rate.
+    """How many intervals would share the 5 % equally, each as wide as that of a build of `runs`.
 
     All intervals that a build gets with 1 to `most_runs` runs then hold together at 95 %. An early
     one is wide, so that the last is nearly as narrow as if it were the only one: its quantile

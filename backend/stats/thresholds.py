@@ -20,9 +20,9 @@ LEAST_STEP = 0.0005
 LEAST_LOADS = 3
 # A smaller difference (as a share) does not matter to a reader, however certain it is.
 RELEVANT_SHARE = 0.02
-# Of differences and changes as large as a negative answer names, four in five are found or more.
-# Known noise would ask for 0.8 here. But the noise of a few trials is estimated, and a drift that
-# is searched for explains some of a step too.
+# Differences and changes of the size that a negative answer names are found in four of five cases
+# or more. 0.8 would do if the noise were known. That of a few trials is an estimate, and a drift
+# that is searched for explains some of a step too.
 ODDS_OF_FINDING = 0.95
 # Above this share of failed attempts a server looks fast because it does less work.
 HIGH_ERROR_RATE = 0.01

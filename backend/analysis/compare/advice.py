@@ -18,9 +18,7 @@ QUIETER = "measure on a quieter machine"
 # As the plan of the agent says it.
 RESTART = '`restart = "each-repeat"`'
 # Trials that would have to be so many share something that another run or start does not have.
-SECOND_RUN = (
-    "measure a second run on a quieter machine, with a start of each server for each repeat"
-)
+SECOND_RUN = "measure a second run on a quieter machine, and restart servers for each repeat"
 # Where trials have two levels, more trials only show better how often each level occurs.
 PART_THE_MODES = (
     "trials fall into two groups, so find what switches between them and measure each group "
@@ -71,14 +69,14 @@ def _design_text(comparison: Comparison) -> str | None:
     """How to measure instead, where not the number of trials hides the difference."""
     if comparison.between is not None:
         return (
-            "they come from different runs, and runs differ by "
-            f"{run_share_text(comparison.between)}; measure both in one run, or each in "
+            "the series come from different runs, and runs differ by "
+            f"{run_share_text(comparison.between)}: measure both in one run, or each in "
             f"{LEAST_RUNS} runs"
         )
     if comparison.is_restarted:
         return (
-            "a server was started again between its trials, so start it again for each repeat: "
-            f"set {RESTART} in the plan"
+            "a server was restarted between its trials: restart it for each repeat, with "
+            f"{RESTART} in the plan"
         )
     return None
 
@@ -115,7 +113,7 @@ def _limit_text(precision: Precision) -> str | None:
 def _text_of_many(needed: Advice) -> str:
     instead = SECOND_RUN if needed.unit == "trial" else QUIETER
     units = f"{MOST_ADVISED} more {needed.unit}s of each series"
-    return f"{instead}, because {units} would not be enough"
+    return f"{units} would not be enough: {instead}"
 
 
 def _text(needed: Advice, *, is_noisy: bool) -> str:

@@ -49,24 +49,24 @@ class Crossing:
     families: int
     is_led: bool = False
 
-    def texts(self, *, is_whole: bool) -> str:
+    def text(self, *, names_both: bool) -> str:
         """`caddy is ahead of nginx at 1 to 64 connections (1.04× to 1.44×)`.
 
-        Without `is_whole`, beside the name of the leader: `caddy is ahead at 1 to 64 connections`.
+        Beside the name of the leader, without `names_both`: `caddy is ahead at 1 connection`.
         """
         by_pair: dict[tuple[str, str], list[LeadAt]] = {}
         for lead in self.leads:
             by_pair.setdefault((lead.ahead, lead.behind), []).append(lead)
         named = list(by_pair.items())[:MOST_NAMED]
-        texts = [self._text(pair, leads, is_whole=is_whole) for pair, leads in named]
+        texts = [self._text(pair, leads, names_both=names_both) for pair, leads in named]
         more = len(self.leads) - sum(len(leads) for _, leads in named)
         loads = "1 more load" if more == 1 else f"{more} more loads"
         return ", ".join([*texts, *([f"other series at {loads}"] if more else [])])
 
-    def _text(self, pair: tuple[str, str], leads: Sequence[LeadAt], *, is_whole: bool) -> str:
+    def _text(self, pair: tuple[str, str], leads: Sequence[LeadAt], *, names_both: bool) -> str:
         ahead, behind = pair
         where = at_place(_listed(list(_stretches(leads))), self.axis)
-        if not is_whole:
+        if not names_both:
             return f"{ahead} is ahead {where}"
         ratios = sorted(lead.ratio for lead in leads)
         texts = dict.fromkeys(f"{factor_text(ratio)}×" for ratio in (ratios[0], ratios[-1]))

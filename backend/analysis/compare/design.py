@@ -14,12 +14,13 @@ NamedRatio = tuple[Ratio, str, str]
 _IN_TURN = "Measure the servers in turn and in a changing order, as the agent does."
 _STARTS: dict[Starts, Reason] = {
     "few": Reason(
-        f"a server was measured at fewer than {LEAST_STARTS} starts, and another start may differ",
+        f"a server was measured at fewer than {LEAST_STARTS} starts, and other starts may give "
+        "other figures",
         f'Set `restart = "each-repeat"` in the plan, or measure {LEAST_RUNS} runs.',
         Harm.WARNS,
     ),
     "unknown": Reason(
-        "it is unknown how often a server was started, and another start may differ",
+        "it is unknown how often a server was started, and other starts may give other figures",
         "Measure with the agent, which records each start, or measure "
         f"{LEAST_RUNS} runs and start the servers again for each.",
         Harm.WARNS,
@@ -49,21 +50,21 @@ def _reasons(design: Design, a: str, b: str) -> dict[str, Reason]:
         reasons["starts"] = _STARTS[design.starts]
     if design.gap_s is not None:
         gap = duration_text(design.gap_s)
-        text = f"{gap} lie between the trials of {a} and {b}, and the machine may have changed"
+        text = f"the trials of {a} and {b} are {gap} apart, and the machine may have changed"
         remedy = f"Measure both in one run, in turn, or each in {LEAST_RUNS} runs."
         reasons["gap"] = Reason(text, remedy, Harm.WARNS)
     if design.order == "apart":
         # One reason for both.
         reasons.pop("gap", None)
-        apart = f", {gap} apart," if gap else ""
+        apart = f", {gap} apart" if gap else ""
         reasons["order"] = _order(
-            f"{a} and {b} were measured one after the other{apart} so a machine that changes looks "
-            "like a difference"
+            f"{a} and {b} were measured one after the other{apart}, so a change of the machine "
+            "looks like a difference between them"
         )
     if design.order == "fixed":
         reasons["order"] = _order(
-            f"{a} and {b} came in the same order in every round, so what one leaves behind always "
-            "meets the other"
+            f"{a} and {b} were measured in the same order in every round, so the first may affect "
+            "the second each time"
         )
     return reasons
 

@@ -153,7 +153,7 @@ def explain_only(ranking: Ranking, axis: str) -> str | None:
         return None
     entrant = ranking.ranked[0].entrant
     limit = time_text(entrant.limit_us or 0.0)
-    doubt = ", within noise" if any(row.limit_doubt for row in ranking.rows) else ""
+    doubt = ", but not for certain" if any(row.limit_doubt for row in ranking.rows) else ""
     return f"Only {entrant.label} keeps p99 under {limit} {place_text(ranking, axis)}{doubt}"
 
 
@@ -218,7 +218,8 @@ def pair_headline(pair: Pair, metric: str, place: str, threshold: str) -> Headli
         return headline.followed(as_sentence(ratio.lack)[:-1]) if ratio.lack else headline
     lack = "Too few trials" if ratio.low is None else "Too noisy"
     margin = "; ".join(filter(None, (text, open_text(ratio))))
-    hidden = Headline(f"{lack} to rank {a} and {b} {place}".rstrip(), margin, is_open=True)
+    verb = "rank" if place else "compare"
+    hidden = Headline(f"{lack} to {verb} {a} and {b} {place}".rstrip(), margin, is_open=True)
     tie = f"{lack[:1].lower()}{lack[1:]} to rank by {_noun(metric)}"
     return _told_beside(pair, hidden, tie, (metric, place))
 

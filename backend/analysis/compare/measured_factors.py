@@ -47,7 +47,7 @@ def find_measured_factors(cells: Iterable[LoadedCell]) -> tuple[Factor, ...]:
 def _size_factor(cells: Iterable[LoadedCell]) -> Factor:
     """The size of the responses, in the place of the declared payload.
 
-    Headers of unusual length may explain a difference: then it is told, and forbids nothing.
+    If unusually long headers may explain a difference, it is a caveat.
     """
     cells = list(cells)
     sizes = {cell.id: size for cell in cells if (size := response_size(cell)) is not None}
@@ -118,7 +118,7 @@ _PRINTED = (
     ),
     _printed_factor("asked_keepalive", "keep-alive asked for"),
     _printed_factor("protocol", "version of HTTP"),
-    # A server may answer without: where it does not, the size of the responses shows it too.
+    # A note: the server may not compress. If it does, the response size shows it.
     replace(_printed_factor("asked_compression", "request for compression"), rule="note"),
 )
 

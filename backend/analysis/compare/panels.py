@@ -26,7 +26,7 @@ from backend.analysis.compare.headline import (
 from backend.analysis.compare.ranking import Ranking, is_tie, rank
 from backend.analysis.compare.ratios import Yardstick
 from backend.analysis.compare.reasons import Reason
-from backend.analysis.compare.version_steps import VersionSteps, find_version_steps
+from backend.analysis.compare.version_changes import VersionChanges, find_version_changes
 from backend.analysis.grouping.fired_checks import Fired, collect_fired_checks, count_trials
 from backend.analysis.grouping.points import Point
 from backend.analysis.grouping.shared_checks import check_sweeps
@@ -58,7 +58,7 @@ class Panel:
 
     `ranking`: None if they may not be compared or nothing was measured at `place`. `beside`:
     what another metric says of the leader. `crossing`: the other loads at which others lead.
-    `steps`: the changes between the versions of one server, where these are the series.
+    `changes`: the changes between the versions of one server, where these are the series.
     """
 
     judgement: Judgement
@@ -67,13 +67,13 @@ class Panel:
     headline: Headline
     beside: Beside | None = None
     crossing: Crossing | None = None
-    steps: VersionSteps | None = None
+    changes: VersionChanges | None = None
 
     @property
     def ratios(self) -> list[Ratio]:
         """Those that the headline is about."""
         contest = None if self.ranking is None else self.ranking.contest
-        return [told.ratio for told in (contest, self.beside, self.steps) if told is not None]
+        return [told.ratio for told in (contest, self.beside, self.changes) if told is not None]
 
     def leader_text(self) -> str:
         """Who is ahead, in a few words."""
@@ -81,15 +81,15 @@ class Panel:
         if contest is None:
             return self._alone_text()
         a, b = contest.leader.entrant.label, contest.other.entrant.label
-        if self.steps is not None and is_tie(contest.ratio):
-            return self.steps.short
+        if self.changes is not None and is_tie(contest.ratio):
+            return self.changes.short
         better = self._better_text(a)
         if contest.ratio.verdict == "inconclusive":
             lack = "too few trials" if contest.ratio.low is None else "too noisy"
             return f"{lack} to rank{better}"
         if contest.ratio.verdict == "unchanged":
             return f"{a} and {b} are level{better}"
-        elsewhere = "" if self.crossing is None else f", but {self.crossing.texts(is_whole=False)}"
+        elsewhere = "" if self.crossing is None else f", but {self.crossing.text(names_both=False)}"
         return f"{a}{LEADS}{better}{elsewhere}"
 
     def _better_text(self, leader: str) -> str:
@@ -111,7 +111,7 @@ class Panel:
         )
         if not is_chosen_by_limit:
             return "not ranked"
-        doubt = ", within noise" if any(row.limit_doubt for row in self.ranking.rows) else ""
+        doubt = ", but not for certain" if any(row.limit_doubt for row in self.ranking.rows) else ""
         return f"only {label} keeps the limit{doubt}"
 
     @property
@@ -198,14 +198,14 @@ def _panel(gathered: Gathered, judgement: Judgement, yardstick: Yardstick) -> Pa
         ranking = replace(ranking, beyond=beyond)
     beside = _beside(gathered, ranking, yardstick.families)
     crossing = _crossing(gathered, judgement, ranking, yardstick.families)
-    steps = _steps(gathered, judgement, ranking)
+    changes = _changes(gathered, judgement, ranking)
     headline = _headline(gathered, judgement, ranking, beside)
     if crossing is not None:
-        headline = headline.followed(crossing.texts(is_whole=True))
-    if steps is not None and ranking is not None:
+        headline = headline.followed(crossing.text(names_both=True))
+    if changes is not None and ranking is not None:
         contest = ranking.contest
-        headline = steps.beside(headline, is_tie=contest is None or is_tie(contest.ratio))
-    return Panel(judgement, place, ranking, headline, beside, crossing, steps)
+        headline = changes.beside(headline, is_tie=contest is None or is_tie(contest.ratio))
+    return Panel(judgement, place, ranking, headline, beside, crossing, changes)
 
 
 def _beside(gathered: Gathered, ranking: Ranking | None, panels: int) -> Beside | None:
@@ -234,12 +234,12 @@ def _crossing(
     return replace(crossing, is_led=again is not None and again.is_led_beyond_doubt)
 
 
-def _steps(
+def _changes(
     gathered: Gathered, judgement: Judgement, ranking: Ranking | None
-) -> VersionSteps | None:
+) -> VersionChanges | None:
     if ranking is None:
         return None
-    return find_version_steps(
+    return find_version_changes(
         judgement.sweeps,
         ranking,
         axis=gathered.grouping.x,

@@ -45,7 +45,7 @@ def recommend(gathered: Gathered, panel: Panel) -> str | None:
     sentence = f"Take {winner.entrant.label} {reach}: {figures}{f', {scope}' if scope else ''}"
     if panel.crossing is None:
         return sentence
-    return f"{sentence}; {panel.crossing.texts(is_whole=False)}"
+    return f"{sentence}; {panel.crossing.text(names_both=False)}"
 
 
 def _scope_text(ranking: Ranking, winner: Row) -> str | None:
@@ -101,9 +101,7 @@ def _reach(gathered: Gathered, ranking: Ranking, winner: Sweep, yardstick: Yards
     x = load_of(ranking.ranked[0].entrant.point)
     lower = sorted({load for point in gathered.points if (load := load_of(point)) < x})
     held = list(
-        takewhile(
-            lambda load: _is_behind_nobody(gathered, winner, load, yardstick), reversed(lower)
-        )
+        takewhile(lambda load: _is_unbeaten_at(gathered, winner, load, yardstick), reversed(lower))
     )
     if not held:
         return place_text(ranking, axis)
@@ -113,7 +111,7 @@ def _reach(gathered: Gathered, ranking: Ranking, winner: Sweep, yardstick: Yards
     return at_place(f"{low} to {high}", axis).replace("at ", "from ", 1)
 
 
-def _is_behind_nobody(gathered: Gathered, winner: Sweep, load: float, yardstick: Yardstick) -> bool:
+def _is_unbeaten_at(gathered: Gathered, winner: Sweep, load: float, yardstick: Yardstick) -> bool:
     """Whether others were measured at a load of the winner, and none of them may be better there:
     by more than the threshold, as far as noise lets see, or clearly by the other metric."""
     held = _held_at(gathered, winner, load)

@@ -71,9 +71,8 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
-    """What shares an error rate of 5 %: `intervals` in one answer, in each of the answers that a
-    candidate gets with 1 to `most_runs` runs."""
+class FamilySize:
+    """How many intervals share the 5 %: `intervals` in each answer, with 1 to `most_runs` runs."""
 
     intervals: float
     most_runs: int = 1
@@ -157,7 +156,7 @@ def case_of(
 
 
 def judge_cases(
-    cases: Sequence[Case], noises: Sequence[HostNoise], relevant: float, asking: Asking
+    cases: Sequence[Case], noises: Sequence[HostNoise], relevant: float, family_size: FamilySize
 ) -> tuple[list[Judged], list[RunNoise]]:
     """Every case with its verdict, and how far runs of the baselines differ in each metric.
 
@@ -167,13 +166,13 @@ def judge_cases(
     judged = []
     for case in cases:
         if case.pair is None:
-            judged.append(_judge_alone(case, asking))
+            judged.append(_judge_alone(case, family_size))
         else:
             families[case.requirement.text, case.point.x].append(case)
     of_runs = _run_noises([each for family in families.values() for each in family], noises)
     for family in families.values():
         floor = of_runs[family[0].requirement.metric.id].floor
-        judged += _judge_family(family, floor, relevant, asking)
+        judged += _judge_family(family, floor, relevant, family_size)
     return judged, list(of_runs.values())
 
 
@@ -195,13 +194,13 @@ def _run_noises(cases: Sequence[Case], noises: Sequence[HostNoise]) -> dict[str,
 
 
 def _judge_family(
-    family: Sequence[Case], floor: Floor, relevant: float, asking: Asking
+    family: Sequence[Case], floor: Floor, relevant: float, family_size: FamilySize
 ) -> Iterator[Judged]:
     """The cases of one requirement at one load, each beside the noise of the others."""
     requirement, pairs = family[0].requirement, [each.pair for each in family if each.pair]
     rule = Rule(requirement.metric.better, expm1(requirement.tolerance))
     comparisons = matched_pairs(
-        pairs, rule, floor=floor, families=asking.intervals, most_runs=asking.most_runs
+        pairs, rule, floor=floor, families=family_size.intervals, most_runs=family_size.most_runs
     )
     for case, comparison in zip(family, comparisons, strict=True):
         yield _judge_comparison(case, comparison, relevant)
@@ -245,7 +244,7 @@ def _advise(comparison: Comparison, requirement: Requirement) -> tuple[str, Advi
     return "", trials_needed(comparison, relevant=expm1(requirement.tolerance))
 
 
-def _judge_alone(case: Case, asking: Asking) -> Judged:
+def _judge_alone(case: Case, family_size: FamilySize) -> Judged:
     """A case without a ratio: a limit, or a figure that may not be compared."""
     requirement, measure = case.requirement, case.measure
     if case.is_failing and requirement.metric.group != "errors":
@@ -254,19 +253,21 @@ def _judge_alone(case: Case, asking: Asking) -> Judged:
         return Judged(case, "not_comparable", case.why)
     if requirement.limit is None or measure.value is None:
         return Judged(case, "not_comparable", f"{requirement.metric.label} is unknown.")
-    low, high = _interval(case, asking) if case.is_estimated else (measure.value, measure.value)
+    low, high = (
+        _interval(case, family_size) if case.is_estimated else (measure.value, measure.value)
+    )
     if low is None or high is None:
         counts = TrialCounts(candidate=len(trial_values(measure)))
         return Judged(case, "too_noisy", "", too_few=counts)
     return Judged(case, _against_limit(requirement, low, high), "")
 
 
-def _interval(case: Case, asking: Asking) -> tuple[float | None, float | None]:
+def _interval(case: Case, family_size: FamilySize) -> tuple[float | None, float | None]:
     """The interval of the candidate's figure, in the unit of the metric."""
     sample = case.measure.sample
     if sample is None:
         return case.measure.low, case.measure.high
-    shared = asking.intervals * intervals_shared(case.candidate_runs, asking.most_runs)
+    shared = family_size.intervals * intervals_shared(case.candidate_runs, family_size.most_runs)
     centre = centre_of(sample.units, shared_confidence(shared))
     if centre.low is None or centre.high is None:
         return None, None

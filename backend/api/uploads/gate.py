@@ -65,8 +65,8 @@ PARAMETERS = [
         MOST_RUNS_FIELD,
         int,
         default=1,
-        description=f"1 to {MOST_RUNS}: how many runs the candidate gets at the most, where you "
-        "measure it again while the verdict is too_noisy, and ask after each run. The intervals of "
+        description=f"The most runs that the candidate may get (1 to {MOST_RUNS}), if you measure "
+        "it again and ask after each run while the verdict is too_noisy. The intervals of "
         "all these answers hold together at 95 %. Give the same number each time",
     ),
     ONLY_WORKSPACE,
@@ -82,8 +82,8 @@ class GateCheck(APIView):
 
         Each requirement is judged for each series of the candidate at each of its loads, against
         the noise that the runs of the baseline show. A build without a change is called regressed
-        in at most 5 % of answers; with `most_runs`, in any answer about it at most in 5 % of
-        builds. Trials that are too few for an interval are too_noisy as well:
+        in at most 5 % of answers; with `most_runs`, at most 5 % of such builds are called
+        regressed in any of their answers. Too few trials for an interval are too_noisy as well:
         `verdict_text` tells them apart.
         """
         workspace_ids = workspaces_asked(request)

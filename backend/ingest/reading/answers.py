@@ -18,8 +18,8 @@ from backend.untrusted.sandbox.sandbox import LocalArtefact, sandbox
 # Of all trials of an upload, as JSON; each has its time series packed, of 10 KB for ten minutes.
 MOST_BYTES = 128 << 20
 TOO_MUCH = (
-    "It was not read, because the results of the trials before it fill the room of one upload. "
-    "Its output is kept. Send the trials as several uploads."
+    f"This trial was not read: the earlier trials of its upload reached the limit of "
+    f"{MOST_BYTES >> 20} MiB. Its output is kept. Send the trials in several uploads."
 )
 
 

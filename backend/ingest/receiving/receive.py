@@ -56,9 +56,7 @@ class UploadConflict(Conflict):
     """The id was used before for other bytes, or for a run of another workspace."""
 
     def __init__(self, upload_id: UUID) -> None:
-        super().__init__(
-            f"The upload id {upload_id} was used before for other bytes; nothing was changed."
-        )
+        super().__init__(f"The upload id {upload_id} is already in use; nothing was changed.")
 
 
 @dataclass(frozen=True, slots=True)

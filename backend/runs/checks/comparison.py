@@ -287,8 +287,8 @@ COMPARISON_CHECKS = (
         id="unequal-warmup",
         severity="warning",
         title="Only some of the servers were warmed up",
-        explanation="Some series had a warm-up before their trials and others had none. Only the "
-        "trials of the others include connecting, cold caches and just-in-time compilation.",
+        explanation="Some series had a warm-up before their trials and others had none. Trials "
+        "without a warm-up include connecting, cold caches and just-in-time compilation.",
         remedy="Give every series the same warm-up.",
     ),
     Check(

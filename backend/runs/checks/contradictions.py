@@ -115,7 +115,7 @@ def _find_other_duration(trial: CheckInput) -> str | None:
     is_early = asked_s - lasted_s > max(EARLY_SHARE * asked_s, LEAST_S)
     if not is_early and not _is_late(trial, lasted_s - asked_s, asked_s):
         return None
-    return f"It ran for {lasted_s:.3g} of {asked_s:g} s."
+    return f"The load tool ran for {lasted_s:.3g} of {asked_s:g} s."
 
 
 def _is_late(trial: CheckInput, late_s: float, asked_s: float) -> bool:
@@ -181,11 +181,10 @@ CONTRADICTION_RULES = (
     TrialRule(
         id="other-duration",
         severity="warning",
-        title="It did not run for the time asked",
-        explanation="The time that the load tool measured is more than a tenth and 1 s shorter "
-        "than the time it was asked to run, or more than a fifth and 1 s longer, not counting its "
-        "slowest response. It was interrupted, or a clock was set during the trial: then every "
-        "rate is wrong, by the factor between the two times.",
+        title="The load tool did not run for the time asked",
+        explanation="The trial was more than a tenth and 1 s shorter than the time asked, or more "
+        "than a fifth and 1 s longer, not counting its slowest response. The load tool was "
+        "interrupted, or a clock was set during the trial. A set clock makes every rate wrong.",
         remedy="Measure again, and do not stop the load tool or set the clock meanwhile.",
         is_no_basis=True,
         find=_find_other_duration,

@@ -18,7 +18,7 @@ def _find_dependence(cell: CellInput) -> str | None:
     if len(rates) < LAG_TRIALS or lag_chance(rates) > LAG_CHANCE:
         return None
     return (
-        f"Each of the {len(rates)} trials is closer to the one before it than chance explains "
+        f"The {len(rates)} trials follow one another more closely than chance explains "
         f"(correlation {_lag_correlation(rates):.2f})."
     )
 
@@ -59,11 +59,11 @@ DEPENDENCE_RULES = (
     CellRule(
         id="dependent",
         severity="warning",
-        title="Trials depend on the ones before",
-        explanation=f"From {LAG_TRIALS} trials on, each is closer to the one before it than "
-        f"independent trials are in {1 - LAG_CHANCE:.1%} of load points. Intervals take trials as "
-        "independent, so this one is too narrow: the machine or the server changes slowly, and "
-        "more trials in a row do not show how far.".replace("%", " %"),
+        title="Trials depend on earlier trials",
+        explanation=f"{LAG_TRIALS} or more trials follow one another more closely than independent "
+        f"trials do in {1 - LAG_CHANCE:.1%} of load points. Intervals assume independent trials, "
+        "so this interval is too narrow. The machine or the server changes slowly, and more "
+        "trials in a row do not show how far.".replace("%", " %"),
         remedy="Measure the servers in turns, restart them before each repeat, or add runs on "
         "other days.",
         source="Bartels (1982), The Rank Version of von Neumann's Ratio Test for Randomness, "

@@ -157,7 +157,11 @@ def _find_development_mode(trial: CheckInput) -> str | None:
         if match:
             return f"“{match.group().strip()}” is in the recorded facts of the server."
     software = trial.server_software or ""
-    return f"Its answers say {software}." if DEVELOPMENT.search(software) else None
+    return (
+        f"The responses have the header Server: {software}."
+        if DEVELOPMENT.search(software)
+        else None
+    )
 
 
 MACHINE_RULES = (

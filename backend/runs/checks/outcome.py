@@ -254,8 +254,8 @@ OUTCOME_RULES = (
         severity="warning",
         title="The load tool did not send the offered rate",
         explanation=f"Less than {percent(REACHED_SHARE)} of the offered requests were sent. The "
-        "load tool had no free worker or virtual user for the others, or its host was busy. If it "
-        "was allowed too few, the server may reach a higher rate than it shows here.",
+        "load tool had no free worker or virtual user for the rest, or its host was busy. With "
+        "more workers, the server may reach a higher rate.",
         remedy="Allow more workers (-max-workers of vegeta, maxVUs of k6), or offer a lower rate.",
         find=_find_unsent,
     ),

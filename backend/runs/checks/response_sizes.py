@@ -10,8 +10,8 @@ from typing import TypeVar
 from backend.formats.tools import TOOLS
 
 Key = TypeVar("Key")
-# Bodies that differ by less, as a share of header and body, are of one size: in proportion, more
-# bytes cost a server as much more work at most.
+# Bodies that differ by less than this share of header and body are of one size: work grows at most
+# in proportion.
 SAME_SHARE = 0.1
 # The smallest header of 40 servers of the library.
 LEAST_HEADER_BYTES = 64
@@ -57,7 +57,7 @@ def are_one_size(a: ResponseSize, b: ResponseSize, header_bytes: int) -> bool:
 def may_have_body(response: ResponseSize, payload: float, unfinished_share: float) -> bool:
     """Whether responses may have bodies of so many bytes.
 
-    `unfinished_share`: of the responses, how many more were begun at most, and read in part.
+    `unfinished_share`: how many more responses, as a share, may be read in part.
     """
     whole = replace(response, size=response.size / (1 + unfinished_share))
     if whole.body(LONGEST_HEADER_BYTES)[0] <= payload <= response.size:

@@ -202,7 +202,7 @@ THROUGHPUT_RULES = (
         id="stall",
         severity="warning",
         title="The server stopped answering for a while",
-        explanation="Whole seconds had hardly a response, two seconds together lost most of one, "
+        explanation="Seconds had hardly a response, a pause of about a second fell across two, "
         "or one request took a tenth of the trial while p99 is small. A closed loop sends nothing "
         "during a stall, so its percentiles leave out most of the wait (coordinated omission).",
         remedy="Look at throughput over time, and measure latency in an open loop, for example "

@@ -209,7 +209,7 @@ export interface components {
             readonly interval?: string | null;
             /** @description A latency over all requests together, where their distribution is known */
             readonly pooled?: number;
-            /** @description The step of the load tool in µs: less is only known to be below it */
+            /** @description Step of the printed figure in µs; a smaller value is known as below it */
             readonly step?: number;
         };
         /** @description What can be measured, its unit, and which direction is better. */
@@ -289,7 +289,7 @@ export interface components {
             readonly checks: readonly string[];
             /** @description For each trial, the position of its run */
             readonly runs?: readonly number[];
-            /** @description That p99 may be on the other side of limit=, and its interval */
+            /** @description That p99 may be on the other side of `limit`, with its interval */
             readonly limit_doubt?: string;
         };
         /** @description One trial of a point. Null is unknown. */
@@ -382,7 +382,7 @@ export interface components {
             readonly why?: string | null;
             /** @description Why it does not keep limit=, if it does not */
             readonly over_limit?: string;
-            /** @description That p99 may be on the other side of limit=, and its interval */
+            /** @description That p99 may be on the other side of `limit`, with its interval */
             readonly limit_doubt?: string;
         };
         /** @description The series at one place on the axis, the best first. */
@@ -405,7 +405,7 @@ export interface components {
             readonly why: string | null;
             /** @description Which runs the interval covers */
             readonly scope?: string | null;
-            /** @description The share from which on a difference would have been found, if none was */
+            /** @description Smallest difference (a share) that would have been found, if none was */
             readonly finds_from?: number | null;
         };
         /** @description Servers × workloads, each cell within its own workload. */

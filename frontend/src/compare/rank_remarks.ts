@@ -11,7 +11,7 @@ export interface Remarks {
 
 /** As many rows with one remark have it once, above all of them. */
 const LEAST_SHARED = 3;
-/** What no interval told apart. The difference that it would have told stands behind. */
+/** The remark of a noisy row; the difference that would have been found follows. */
 const TOO_NOISY = "too noisy to call";
 
 export function remarksOf(view: RankingView): Remarks {
@@ -44,19 +44,19 @@ function sharedRemark({ rows }: RankingView, remarks: readonly string[]): string
 /** What is said once: of all rows but the baseline's, or of those that say nothing else. */
 function sharedLine(shared: string, { rows }: RankingView, remarks: readonly string[]): string {
   const isOfAll = remarks.every((each, i) => rows[i]?.baseline || each === shared);
-  const lead = `All other series${isOfAll ? "" : " without a remark"}: ${shared}`;
+  const lead = `${isOfAll ? "All other series" : "Series without a note below"}: ${shared}`;
   if (shared !== TOO_NOISY) return `${lead}.`;
   const alike = rows.filter((row, i) => remarks[i] === shared && !row.baseline);
   const found = foundText(alike.flatMap(({ findsFrom }) => findsFrom ?? []));
-  return `${[lead, found].filter(Boolean).join(": ")}.`;
+  return `${[lead, found].filter(Boolean).join("; ")}.`;
 }
 
-/** "6.1 to 12 % or more would have been found": which differences noise did not hide. */
+/** "a difference of 12 % or more would have been found": in every row, by the noisiest. */
 function foundText(shares: readonly number[]): string {
   if (shares.length === 0) return "";
-  const ends = [Math.min(...shares), Math.max(...shares)];
-  const percents = new Set(ends.map((share) => roundNumber(share * 100, 2)));
-  return `${[...percents].join(" to ")} % or more would have been found`;
+  const most = Math.max(...shares);
+  const size = most < 1 ? `${roundNumber(most * 100, 2)} %` : `${roundNumber(1 + most, 2)}×`;
+  return `${most < 1 ? "a" : "only a"} difference of ${size} or more would have been found`;
 }
 
 function withFound(remark: string, { findsFrom }: RankingRow): string {

@@ -46,8 +46,8 @@ KINDS = (
 
 
 def measure_builds(kind: Kind, builds: int, seed: int) -> dict[str, Any]:
-    """The shares of builds that are regressed and kept: of who asks once (`once`), and after 1, 2 …
-    runs of who asks until it is decided (`looks`). `ever_regressed`: in any of these answers.
+    """The shares of builds regressed and kept: with one question (`once`), and after each of 1, 2 …
+    runs (`looks`). `ever_regressed`: in any of these answers.
     `ever_wrong`: the interval of any of them leaves out the change. `runs`: the mean until decided.
     """
     chance = random.Random(f"{seed} {kind}")  # noqa: S311  figures, no secrets

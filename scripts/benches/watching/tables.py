@@ -81,7 +81,7 @@ def nights_table(results: Mapping[str, Any]) -> str:
         [
             "nights",
             "runs differ by",
-            *(f"told after {each}" for each in nights),
+            *(f"confirmed after {each}" for each in nights),
             "right range",
             "of one commit",
         ],
@@ -97,8 +97,8 @@ def nights_table(results: Mapping[str, Any]) -> str:
     told = sum(row["told"] == servers for row in halved)
     one = sum(row["messages"] == 1 for row in halved)
     once = (
-        f"{servers} servers halved at once in {len(halved)} labs: all were told after 2 nights in "
-        f"{told} of these labs, in one message in {one}"
+        f"{servers} servers halved at once in {len(halved)} labs: all were confirmed after 2 "
+        f"nights in {told} of these labs, in one message in {one}"
     )
     return f"{_markdown(lines)}\n\n{fill(f'Without a change: {false}. {once}.', WIDTH)}"
 

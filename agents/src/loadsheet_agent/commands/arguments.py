@@ -305,13 +305,13 @@ def _add_measuring(check: argparse.ArgumentParser) -> None:
         metavar="N",
         type=int,
         default=1,
-        help="how many runs the build gets at the most, with a check after each (1)",
+        help="the most runs that --measure leads to, with a check after each (1)",
     )
     check.add_argument(
         "--measure",
         metavar="COMMAND",
-        help="what measures one more run of the build, while it is too noisy and has fewer than "
-        "--most-runs runs",
+        help="the command that measures one more run of the build; it is run while the verdict is "
+        "too noisy, at most N - 1 times",
     )
 
 

@@ -44,8 +44,8 @@ def _check_arguments(arguments: Namespace) -> None:
         return
     if arguments.run:
         raise UsageError(
-            "--run names the runs, so one that --measure adds would not count. Give "
-            "--candidate label=KEY:VALUE, with a label that --measure gives its run."
+            "runs that --measure adds do not count with --run. Give --candidate label=KEY:VALUE "
+            "instead, with a label that --measure gives its runs."
         )
     if arguments.most_runs < 2:
         raise UsageError("--measure adds runs to the first: give --most-runs 2 or more.")
@@ -83,7 +83,7 @@ def _question(arguments: Namespace) -> Question:
 def _candidates(arguments: Namespace) -> list[str]:
     """Raises UsageError where no candidate, or two, are given."""
     if bool(arguments.run) == (arguments.candidate is not None):
-        raise UsageError("what was built? Give --run ID (repeatable), or --candidate SIDE.")
+        raise UsageError("give the candidate: --run ID (repeatable) or --candidate SIDE, not both.")
     return [arguments.candidate] if not arguments.run else [f"run={each}" for each in arguments.run]
 
 

@@ -11,7 +11,7 @@ from backend.analysis.compare.panels import Judgement, combine
 from backend.analysis.figures import Outcome, Ratio
 from backend.analysis.grouping.points import place_of
 from backend.analysis.grouping.sweep import Sweep
-from backend.analysis.judge.cases import Asking, Judged, RunNoise, judge_cases, list_cases
+from backend.analysis.judge.cases import FamilySize, Judged, RunNoise, judge_cases, list_cases
 from backend.analysis.judge.history import History, Level, gather_baseline, history_in
 from backend.analysis.judge.requirements import Requirement
 from backend.analysis.loading.rows import MAX_TRIALS
@@ -171,7 +171,7 @@ def _load_sides(
 def _judge(sides: _Sides, asked: GateQuery) -> tuple[list[Judged], list[GateNoise]]:
     """The rows, whose intervals hold together."""
     cases = list(list_cases(sides.candidate, sides.histories, asked.requirements))
-    asking = Asking(sum(case.is_estimated for case in cases), asked.most_runs)
+    asking = FamilySize(sum(case.is_estimated for case in cases), asked.most_runs)
     relevant = sides.candidate.demands.relevant
     judged, of_metrics = judge_cases(cases, _noises(sides.histories), relevant, asking)
     return judged, list(map(_noise, of_metrics))
@@ -334,8 +334,8 @@ def _notes(sides: _Sides, judged: Sequence[Judged], most_runs: int) -> Sequence[
     runs = max((row.case.candidate_runs for row in judged), default=0)
     if runs > most_runs > 1:
         notes.append(
-            f"The candidate has {runs} runs, and most_runs is {most_runs}: by chance alone, more "
-            "than 5 % of such builds get a wrong verdict."
+            f"The candidate has {runs} runs, more than most_runs = {most_runs}: the intervals of "
+            "its answers no longer hold together at 95 %."
         )
     return notes
 

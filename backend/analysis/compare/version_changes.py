@@ -24,7 +24,7 @@ from backend.stats import Ratio
 
 
 @dataclass(frozen=True, slots=True)
-class VersionSteps:
+class VersionChanges:
     """`text`: the largest change, and how many more there are. `short`: who changed, and with which
     version. `ratio`: of that change. `check`: what rules out a drift, where runs differ in time."""
 
@@ -39,9 +39,9 @@ class VersionSteps:
         return told if self.check is None else told.followed(self.check)
 
 
-def find_version_steps(
+def find_version_changes(
     sweeps: Sequence[Sweep], ranking: Ranking, *, axis: str, relevant: float
-) -> VersionSteps | None:
+) -> VersionChanges | None:
     """The changes over the versions at the ranked place; None without one, or if the series are
     not versions of one server alone."""
     metric = METRICS[ranking.metric]
@@ -56,7 +56,7 @@ def find_version_steps(
     )
     place, largest = place_text(ranking, axis), largest_change(changes)
     runs = {cell.run.id for row in ranking.rows for cell in row.entrant.point.cells}
-    return VersionSteps(
+    return VersionChanges(
         text=f"{place[:1].upper()}{place[1:]}, {told}",
         short=largest.text.partition(":")[0],
         ratio=Ratio(
