@@ -11,7 +11,8 @@ from backend.formats.numbers import parse_duration_s
 from backend.formats.tools import TOOLS
 
 # A header on the command line, as `-H "Connection: close"` or autocannon's `-H connection=close`.
-_CLOSE_HEADER = re.compile(r"(?:-H|--headers?=)?connection\s*[:=]\s*close\s*", re.IGNORECASE)
+# A word may have 20,000 characters, so its value is not matched, but cut off.
+_HEADER = re.compile(r"(?:-H|--headers?=)?([a-z-]{1,32})\s{0,8}[:=]", re.IGNORECASE)
 _CLOSE_OPTION = re.compile(r"--?disable-keepalive|--?keepalive=(?:false|0)")
 
 
@@ -19,48 +20,75 @@ def asked_keepalive(tool: str, command: Sequence[str]) -> bool | None:
     """Whether the words of a command ask to keep connections; None if they do not tell."""
     if tool not in TOOLS or not TOOLS[tool].keeps_connections or not command:
         return None
-    return not any(
-        _CLOSE_HEADER.fullmatch(word) or _CLOSE_OPTION.fullmatch(word) for word in command
+    return "close" not in _values_of("connection", command) and not any(
+        map(_CLOSE_OPTION.fullmatch, command)
     )
 
 
-# `-H "Accept-Encoding: gzip"`, and its value.
-_ENCODING_HEADER = re.compile(
-    r"(?:-H|--headers?=)?accept-encoding\s*[:=]\s*(.*?)\s*", re.IGNORECASE
-)
+def _values_of(header: str, command: Sequence[str]) -> list[str]:
+    """What the words of a command give a header, in small letters."""
+    matches = [(word, match) for word in command if (match := _HEADER.match(word))]
+    return [
+        word[match.end() :].strip().lower() for word, match in matches if match[1].lower() == header
+    ]
+
+
+# Its program has the name of the one that it is made of.
+_PROGRAMS = {"wrk2": ("wrk", "wrk2")}
+
+
+def _is_of(tool: str, command: Sequence[str]) -> bool:
+    """Whether a command starts the tool itself, and no script or program around it."""
+    return bool(command) and command[0].rpartition("/")[2] in _PROGRAMS.get(tool, (tool,))
+
+
 _NO_COMPRESSION = re.compile(r"--?disable-compression(?:=(?:true|1))?")
+# wrk's, which may set headers.
+_SCRIPT = re.compile(r"-s.*|--script(?:=.*)?", re.DOTALL)
 # By tool: whether it asks for compressed responses where its command has no word about it. Left out
-# are those that a file of settings tells.
+# are those that a script or a file of settings tells.
 _ASKS_COMPRESSION = {
-    **dict.fromkeys(("hey", "oha", "vegeta", "locust"), True),
-    **dict.fromkeys(("ab", "autocannon", "bombardier", "h2load", "httperf", "k6", "plow"), False),
+    **dict.fromkeys(("hey", "oha", "vegeta"), True),
+    **dict.fromkeys(("ab", "autocannon", "bombardier", "h2load", "httperf", "plow"), False),
     **dict.fromkeys(("weighttp", "wrk", "wrk2"), False),
 }
 
 
 def asked_compression(tool: str, command: Sequence[str]) -> bool | None:
     """Whether the words of a command ask for compressed responses; None if they do not tell."""
-    if not command or tool not in _ASKS_COMPRESSION:
+    if tool not in _ASKS_COMPRESSION or not _is_of(tool, command):
         return None
-    headers = [match[1] for word in command if (match := _ENCODING_HEADER.fullmatch(word))]
-    if headers:
-        return headers[-1].lower() not in ("", "identity")
+    if values := _values_of("accept-encoding", command):
+        return values[-1] not in ("", "identity")
+    if tool in ("wrk", "wrk2") and any(map(_SCRIPT.fullmatch, command)):
+        return None
     return _ASKS_COMPRESSION[tool] and not any(map(_NO_COMPRESSION.fullmatch, command))
 
 
 # hey and oha do not print it. hey speaks HTTP/2 over TLS alone.
-_HTTP_2 = re.compile(r"--?h2(?:=(?:true|1))?|--http2|--http-version=2")
+_HTTP_2 = re.compile(r"--?h2(?:=(?:true|1))?|--http2")
+_HTTP_VERSION = re.compile(r"--http-version(?:=(.*))?", re.DOTALL)
 
 
 def asked_protocol(tool: str, command: Sequence[str]) -> str | None:
     """The version of HTTP, by its name in TLS, that the words of a command of hey or oha ask for;
     None if they do not tell."""
-    if tool not in _LOGGING_TOOLS or not command:
+    if tool not in _LOGGING_TOOLS or not _is_of(tool, command):
         return None
-    if not any(map(_HTTP_2.fullmatch, command)):
-        return "http/1.1"
+    versions = _values_after(_HTTP_VERSION, command)
+    version = versions[-1] if versions else "1.1"
+    if any(map(_HTTP_2.fullmatch, command)):
+        version = "2"
+    if version != "2":
+        return "http/1.1" if version == "1.1" else None
     is_tls = any(word.startswith("https:") for word in command)
     return "h2" if is_tls else {"hey": "http/1.1", "oha": "h2c"}[tool]
+
+
+def _values_after(option: re.Pattern[str], command: Sequence[str]) -> list[str]:
+    """The values of an option: the first group of its word, else the word after it."""
+    words = zip_longest(command, command[1:], fillvalue="")
+    return [match[1] or after for word, after in words if (match := option.fullmatch(word))]
 
 
 # The rate of an open loop whose output does not print it: vegeta's `-rate=100/1m`, wrk2's `-R2k`.
@@ -77,8 +105,7 @@ def asked_rate(tool: str, command: Sequence[str]) -> float | None:
     option = _RATE_OPTIONS.get(tool)
     if option is None:
         return None
-    words = zip_longest(command, command[1:], fillvalue="")
-    values = [match[1] or after for word, after in words if (match := option.fullmatch(word))]
+    values = _values_after(option, command)
     return _rate_of(values[-1]) if values else None
 
 
@@ -97,19 +124,20 @@ def _rate_of(text: str) -> float | None:
 _REQUESTS = 200
 _CONNECTIONS = 50
 _LOGGING_TOOLS = frozenset({"hey", "oha"})
+_NUMBER = re.compile(r"[0-9]{1,9}")
 _AMOUNT_OPTION = re.compile(r"--?([ncz])(?:=(.*))?")
 
 
 def asked_requests(tool: str, command: Sequence[str]) -> int | None:
     """How many requests the words of a command ask for; None if a time ends the trial, or if
     they do not tell."""
-    if tool not in _LOGGING_TOOLS or not command or command[0].rpartition("/")[2] != tool:
+    if tool not in _LOGGING_TOOLS or not _is_of(tool, command):
         return None
     amounts = _amounts(command)
     if "z" in amounts:
         return None
     numbers = [amounts.get("n", str(_REQUESTS)), amounts.get("c", str(_CONNECTIONS))]
-    if not all(number.isascii() and number.isdigit() for number in numbers):
+    if not all(map(_NUMBER.fullmatch, numbers)):
         return None
     requests, connections = map(int, numbers)
     return requests - requests % connections if tool == "hey" and connections else requests

@@ -6,6 +6,7 @@ import pytest
 
 from backend.formats.command_line import (
     asked_compression,
+    asked_keepalive,
     asked_protocol,
     asked_rate,
     asked_requests,
@@ -48,8 +49,14 @@ def test_other_tools_print_the_number_themselves():
         ("hey", "hey -n 10 -disable-compression http://a/", False),
         ("oha", "oha --disable-compression http://a/", False),
         ("vegeta", "vegeta attack -rate=10", True),
-        # Its settings are in a file.
+        ("wrk2", "/opt/wrk2/wrk -R 10 http://a/", False),
+        # A script or a file of settings may set headers.
+        ("wrk", "wrk -s post.lua http://a/", None),
+        ("wrk", "wrk --script=post.lua http://a/", None),
+        ("k6", "k6 run test.js", None),
         ("siege", "siege -c 10 http://a/", None),
+        # Another program may start the tool in any way.
+        ("wrk", "make bench", None),
         ("wrk", "", None),
     ],
 )
@@ -86,9 +93,28 @@ def test_the_rate_that_a_command_asks_for(tool, command, rate_rps):
         # It speaks HTTP/2 over TLS alone.
         ("hey", "hey -h2 -n 10 http://a/", "http/1.1"),
         ("oha", "oha --http2 http://a/", "h2c"),
+        ("oha", "oha --http-version 2 https://a/", "h2"),
+        ("oha", "oha --http-version=2 https://a/", "h2"),
+        ("oha", "oha --http-version 1.1 https://a/", "http/1.1"),
+        ("oha", "oha --http-version 3 https://a/", None),
+        ("oha", "sh bench.sh", None),
         ("wrk", "wrk https://a/", None),
         ("hey", "", None),
     ],
 )
 def test_the_version_of_http_that_a_command_asks_for(tool, command, protocol):
     assert asked_protocol(tool, shlex.split(command)) == protocol
+
+
+@pytest.mark.parametrize("tool", ["wrk", "wrk2", "hey", "oha", "vegeta", "autocannon"])
+def test_long_words_of_strangers_are_read_in_no_time(tool):
+    """A word may have 20,000 characters: a pattern that tries all ways to part them took hours."""
+    blanks, digits = " " * 20_000, "9" * 20_000
+    heads = ("accept-encoding:", "connection", "-Hconnection:", "--rate=", "--http-version=", "-n")
+    words = [f"{head}{fill}\nx\ny" for head in heads for fill in (blanks, digits, "\n" * 20_000)]
+    command = [tool, *words, "-n", digits]
+    assert asked_rate(tool, command) is None
+    assert asked_requests(tool, command) is None
+    assert asked_protocol(tool, command) is None
+    assert asked_keepalive(tool, command) is not False
+    assert asked_compression(tool, command) is True

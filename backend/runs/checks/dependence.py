@@ -1,5 +1,6 @@
 """Whether the trials of a load point depend on those before them."""
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 from statistics import fmean
@@ -44,7 +45,7 @@ def ranks_of(values: Sequence[float]) -> list[float]:
     """The rank of each value; equal values share their mean rank."""
     in_order = sorted(values)
     first = {value: place for place, value in reversed(list(enumerate(in_order, 1)))}
-    counts = {value: in_order.count(value) for value in first}
+    counts = Counter(values)
     return [first[value] + (counts[value] - 1) / 2 for value in values]
 
 
