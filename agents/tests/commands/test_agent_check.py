@@ -143,7 +143,7 @@ def test_a_command_that_fails_ends_the_measuring_with_the_verdict_so_far(service
 @pytest.mark.parametrize(
     ("command", "told"),
     [
-        ((*CHECK, "--most-runs", "3", "--measure", "true"), "--run names the runs"),
+        ((*CHECK, "--most-runs", "3", "--measure", "true"), "do not count with --run"),
         ((*LABEL, "--measure", "true"), "give --most-runs 2 or more"),
     ],
 )
@@ -182,7 +182,7 @@ def test_a_service_that_is_not_reached_gives_no_verdict(service: FakeService):
 def test_a_candidate_is_needed_once(service: FakeService, flags: tuple[str, ...]):
     done = run_agent("check", *flags, "--baseline", "main", "p99 < +5%", *service.flags)
     assert done.returncode == Exit.USAGE
-    assert "what was built?" in done.stderr
+    assert "give the candidate: --run ID" in done.stderr
 
 
 HOSTILE = "x|y <img src=a> @everyone [l](http://e) `c` \x1b[2J\x00 */\n# h"

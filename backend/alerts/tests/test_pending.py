@@ -228,7 +228,7 @@ def test_series_that_take_too_long_are_named_and_the_first_are_judged(tenant, mo
     note_runs(run.workspace_id, [run.pk])
     monkeypatch.setattr(evaluation, "VIEW_S", -1.0)
     judge_due()
-    assert "has 3 series, and the first 1 by server" in AlertRule.objects.get().problem
+    assert "the first 1 of 3 series of the newest run" in AlertRule.objects.get().problem
 
 
 def test_the_earlier_runs_of_a_series_are_no_whole_rows(tenant, monkeypatch):

@@ -172,7 +172,7 @@ def test_a_run_of_too_many_series_is_judged_in_part_and_the_rule_says_so(
         lab.next(**dict.fromkeys(lab.servers, 0.5))
     assert [each.data["server"] for each in Alert.objects.order_by("text")] == ["s00", "s01"]
     rule.refresh_from_db()
-    assert rule.problem.startswith("The newest run has 3 series, and the first 2 by server")
+    assert rule.problem.startswith("Only the first 2 of 3 series of the newest run")
     # A smaller run has no problem any more.
     lab.run({"s00": 0.5}, minutes=5)
     rule.refresh_from_db()

@@ -55,7 +55,7 @@ def test_the_same_id_with_other_bytes_is_a_conflict(post):
     envelope = json.dumps(make_envelope(1))
     post(make_file(name="0.txt"), envelope=envelope)
     answer = post(make_file(WRK + "more", name="0.txt"), envelope=envelope)
-    assert "used before" in problem(answer, 409)["detail"]
+    assert "already in use" in problem(answer, 409)["detail"]
     assert Upload.objects.count() == 1
 
 

@@ -68,7 +68,7 @@ def test_a_refused_upload_leaves_no_rows(sender):
     receive(sender, files(MANY_FILES), raw_envelope=envelope)
     before = SmallContent.objects.count()
     others = [make_file(WRK + f"# {number}\n", f"{number}.txt") for number in range(MANY_FILES)]
-    with pytest.raises(Exception, match="was used before"):
+    with pytest.raises(Exception, match="is already in use"):
         receive(sender, others, raw_envelope=envelope)
     assert SmallContent.objects.count() == before
 

@@ -107,10 +107,10 @@ def test_another_duration_thread_count_and_path(check):
 @pytest.mark.parametrize(
     ("printed", "declared", "detail"),
     [
-        ("Running 10s", None, "It ran for 3 of 10 s."),
-        ("Running 30s", 30, "It ran for 3 of 30 s."),
+        ("Running 10s", None, "The load tool ran for 3 of 10 s."),
+        ("Running 30s", 30, "The load tool ran for 3 of 30 s."),
         # A clock that was set forward.
-        ("Running 1s", 1, "It ran for 3 of 1 s."),
+        ("Running 1s", 1, "The load tool ran for 3 of 1 s."),
         ("Running 3s", 3, None),
         ("Running 4s", None, None),
         ("Running 2s", None, None),
@@ -126,7 +126,10 @@ def test_the_time_asked_is_held_against_the_time_measured(check, printed, declar
 
 
 def test_a_tool_that_prints_no_time_asked_is_held_against_the_envelope(check):
-    assert check(load={**LOAD, "duration_s": 10})["other-duration"] == "It ran for 3 of 10 s."
+    assert (
+        check(load={**LOAD, "duration_s": 10})["other-duration"]
+        == "The load tool ran for 3 of 10 s."
+    )
     assert "other-duration" not in check(load={**LOAD, "duration_s": 3})
 
 

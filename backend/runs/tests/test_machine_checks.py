@@ -63,7 +63,10 @@ def test_the_header_of_the_answers_names_a_server_for_development():
         finding.id: finding.detail
         for finding in check_trial(replace(SOUND, server_software="Werkzeug/3.1.9 Python/3.11"))
     }
-    assert details["development-mode"] == "Its answers say Werkzeug/3.1.9 Python/3.11."
+    assert (
+        details["development-mode"]
+        == "The responses have the header Server: Werkzeug/3.1.9 Python/3.11."
+    )
     assert "development-mode" not in fired(replace(SOUND, server_software="gunicorn/19.6.0"))
 
 

@@ -180,7 +180,10 @@ def test_the_page_of_a_study_answers_before_its_figures():
         assert study.saturation in answers
         assert all(fault in answers for fault in study.wrong)
         assert_told(answers_of(study), page[: page.index('id="chart"')])
-        leads_to_today = f'href="{loaded.paths[today_name(study.name)]}">Then and today' in answers
+        leads_to_today = (
+            f'href="{loaded.paths[today_name(study.name)]}">All figures, published and today'
+            in answers
+        )
         assert leads_to_today == (name == study.name)
 
 

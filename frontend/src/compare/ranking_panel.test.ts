@@ -136,7 +136,7 @@ describe("ranking", () => {
     const data = figures({ ranking: { ...ranking, rows } });
     document.body.append(...rankingPanel(data, { chooseBaseline: null, override: null }));
     const remarks = [...document.querySelectorAll(".remark")].map((one) => one.textContent);
-    const found = "too noisy to call: 6 % or more would have been found";
+    const found = "too noisy to call: a difference of 6 % or more would have been found";
     expect(remarks).toEqual([`${kept}; ${found}`, over]);
     expect(document.querySelectorAll("li.is-over").length).toBe(1);
   });
@@ -155,7 +155,7 @@ describe("ranking", () => {
     document.body.append(...rankingPanel(data, { chooseBaseline: null, override: null }));
     expect(document.querySelector(".remark")).toBeNull();
     expect(document.body.textContent).toContain(
-      "All other series: too noisy to call: 6.1 to 12 % or more would have been found.",
+      "All other series: too noisy to call; a difference of 12 % or more would have been found.",
     );
   });
 
@@ -177,7 +177,7 @@ describe("ranking", () => {
     expect(document.body.textContent).toContain(`All other series: ${why}.`);
     const noisy = { ...first, ratio: { ...first.ratio, verdict: "inconclusive", why: "noise" } };
     expect(shown([unsure, unsure, unsure, noisy, base])).toEqual(["too noisy to call: noise"]);
-    expect(document.body.textContent).toContain(`All other series without a remark: ${why}.`);
+    expect(document.body.textContent).toContain(`Series without a note below: ${why}.`);
     const decided = { ...first, ratio: { ...first.ratio, verdict: "improved", why: "" } };
     expect(shown([unsure, unsure, unsure, decided, base])).toEqual([why, why, why]);
   });

@@ -12,7 +12,7 @@ from statistics import fmean
 from types import SimpleNamespace
 from typing import Any
 
-from backend.analysis.judge.cases import Asking, Case, Judged, judge_cases
+from backend.analysis.judge.cases import Case, FamilySize, Judged, judge_cases
 from backend.analysis.judge.history import Level, level_of
 from backend.analysis.judge.requirements import read_requirements
 from backend.stats.replicates import Observation, Sample
@@ -108,7 +108,7 @@ def _measure(
 
 def _judge(level: Level, build: Sample, most_runs: int) -> Judged:
     case = Case(REQUIREMENT, SWEEP, POINT, level, build)
-    (judged,), _ = judge_cases([case], (), RELEVANT_SHARE, Asking(1, most_runs))
+    (judged,), _ = judge_cases([case], (), RELEVANT_SHARE, FamilySize(1, most_runs))
     return judged
 
 

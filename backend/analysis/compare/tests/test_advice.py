@@ -14,8 +14,8 @@ def sample(*rates):
 
 
 SECOND_RUN = (
-    "measure a second run on a quieter machine, with a start of each server for each repeat, "
-    "because 30 more trials of each series would not be enough"
+    "30 more trials of each series would not be enough: measure a second run on a quieter machine, "
+    "and restart servers for each repeat"
 )
 
 
@@ -60,9 +60,7 @@ def test_runs_are_advised_up_to_thirty_too():
     ]
     (comparison,) = against_baseline(sides[0], [sides[1]])
     text = advise(comparison, relevant=0.001).text
-    assert text == (
-        "measure on a quieter machine, because 30 more runs of each series would not be enough"
-    )
+    assert text == ("30 more runs of each series would not be enough: measure on a quieter machine")
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,8 @@ pytestmark = pytest.mark.django_db
 NEAR = (1.0, 1.002, 0.998)
 JSON = {**HELLO, "name": "json", "path": "/json"}
 ONE_START, NO_START = (1, 1, 1), (None, None, None)
-FEW = "A server was measured at fewer than 3 starts, and another start may differ."
-UNKNOWN = "It is unknown how often a server was started, and another start may differ."
+FEW = "A server was measured at fewer than 3 starts, and other starts may give other figures."
+UNKNOWN = "It is unknown how often a server was started, and other starts may give other figures."
 
 
 @pytest.fixture
@@ -127,7 +127,7 @@ def test_a_restart_between_trials_is_answered_by_a_start_for_each(lab):
     make_run(lab, *cells)
     judged = trust(lab)
     assert judged["level"] == "noisy"
-    assert judged["reasons"][0]["remedy"].startswith("A server was started again between its ")
+    assert judged["reasons"][0]["remedy"].startswith("A server was restarted between its ")
     assert "each-repeat" in judged["reasons"][0]["remedy"]
 
 
@@ -137,7 +137,9 @@ def test_one_server_after_the_other_asks_for_care(lab):
     assert judged["level"] == "care"
     (reason,) = judged["reasons"]
     assert reason["check"] == "fixed-order"
-    assert reason["text"].startswith("Fast 23.0 and slow 23.0 were measured one after the other so")
+    assert reason["text"].startswith(
+        "Fast 23.0 and slow 23.0 were measured one after the other, so"
+    )
     assert reason["remedy"].startswith("Measure the servers in turn")
 
 
@@ -160,7 +162,9 @@ def test_one_order_in_every_round_asks_for_care(lab):
             Trial.objects.filter(pk=trial.pk).update(repeat=repeat)
     lab.changed()
     (reason,) = trust(lab)["reasons"]
-    assert reason["text"].startswith("Fast 23.0 and slow 23.0 came in the same order in every ")
+    assert reason["text"].startswith(
+        "Fast 23.0 and slow 23.0 were measured in the same order in every "
+    )
     assert reason["check"] == "fixed-order"
 
 
@@ -181,7 +185,7 @@ def test_hours_between_two_runs(lab, hours, level):
     make_run(lab, server("slow", 1000), started_at=STARTED + timedelta(hours=hours))
     assert trust(lab)["level"] == level
     if hours:
-        told = "12 h lie between the trials of fast 23.0 and slow 23.0, and the machine may have "
+        told = "The trials of fast 23.0 and slow 23.0 are 12 h apart, and the machine may have "
         assert texts(lab)[0].startswith(told)
 
 
@@ -196,7 +200,7 @@ def test_days_between_three_runs_of_each_are_in_the_interval(lab):
     ("in_order", "start", "text"),
     [
         (False, None, None),
-        (True, None, "Alpha 1.0 and beta 1.0 were measured one after the other so"),
+        (True, None, "Alpha 1.0 and beta 1.0 were measured one after the other, so"),
         (False, 0, UNKNOWN),
         (False, 1, FEW),
     ],

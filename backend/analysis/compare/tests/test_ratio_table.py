@@ -125,8 +125,8 @@ def test_servers_of_different_runs_differ_by_what_runs_differ_by():
     ratio = table(*entries).cells[1][0]
     assert ratio.verdict == "inconclusive"
     assert ratio.advice == (
-        "they come from different runs, and runs differ by 3 % (assumed); measure both in one run, "
-        "or each in 3 runs"
+        "the series come from different runs, and runs differ by 3 % (assumed): "
+        "measure both in one run, or each in 3 runs"
     )
     within = table(*(entry(e.row, e.workload, 1000 if e.row == "a" else 1040) for e in entries))
     assert within.cells[1][0].verdict == "improved"

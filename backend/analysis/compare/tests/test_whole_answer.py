@@ -212,7 +212,9 @@ def test_a_slower_rival_that_may_keep_the_limit_does_not(lab):
     make_run(lab, server("a", 1500, p50_us=1_000.0), server("b", 900, 20.0, p50_us=4_590.0))
     told = answer(lab, "limit=10000&at=64")
     assert told["sentence"].startswith("Take a 23.0 at 64 connections")
-    assert told["margin"] == "Only a 23.0 keeps p99 under 10 ms at 64 connections, within noise"
+    assert (
+        told["margin"] == "Only a 23.0 keeps p99 under 10 ms at 64 connections, but not for certain"
+    )
 
 
 def test_a_negative_answer_says_which_difference_it_could_have_found(lab):
@@ -257,7 +259,7 @@ def test_two_versions_that_noise_hides_are_no_trend_either(lab):
         lab, server("nginx", 1000, 9.0, version="1.9"), server("nginx", 1010, 9.0, version="1.10")
     )
     told = answer(lab, "x=version&view=trend&series=server")
-    assert told["sentence"] == "nginx: Too noisy to rank 1.10 and 1.9"
+    assert told["sentence"] == "nginx: Too noisy to compare 1.10 and 1.9"
     assert "would have been found" in told["margin"]
     assert told["trust"]["level"] == "noisy"
     assert not [each for each in told["trust"]["reasons"] if "too few versions" in each["text"]]

@@ -68,8 +68,8 @@ def test_a_build_with_more_runs_than_were_stated_is_told_so(workspace):
     add_history(workspace)
     answer = gate(workspace, add_build(workspace, 985, 1004, 993), most_runs=2)
     assert answer.notes == [
-        "The candidate has 3 runs, and most_runs is 2: by chance alone, more than 5 % of such "
-        "builds get a wrong verdict."
+        "The candidate has 3 runs, more than most_runs = 2: the intervals of its answers no "
+        "longer hold together at 95 %."
     ]
 
 
