@@ -63,7 +63,7 @@ def _design(sides: Sides) -> Design:
         # Between runs, the interval allows for what runs differ by: each has starts of its own.
         starts=starts_of(first, second) if sides.scope != "runs" else None,
         order=_order(first, second) if has_shared_runs else None,
-        gap_s=None if first.of_runs and second.of_runs else _gap_s(first, second),
+        gap_s=None if first.unit == second.unit == "run" else _gap_s(first, second),
     )
 
 

@@ -1,5 +1,6 @@
 """How often a statement is true over many draws: each function gives the figures of one row."""
 
+from collections.abc import Sequence
 from itertools import combinations
 from math import expm1, log, sqrt
 
@@ -112,25 +113,32 @@ def rounding_cell(rng: np.random.Generator, repeats: int, *, noise: Noise, runs:
 def advice_cell(
     rng: np.random.Generator, repeats: int, *, count: int, difference: float
 ) -> list[str]:
-    """Comparisons (CV 3 %) that follow the advice once, and until decided or at 1,000 trials.
+    """Comparisons (CV 3 %) that follow the advice until they are decided, or get no number.
 
-    The advice is the median over the comparisons that are not decided at first.
+    The median of the first numbers, and the share that is open at first and gets none. Of those
+    with a number, what is decided after it; of all, what is decided at last.
     """
     right = "improved" if difference > 0.02 else "unchanged"
     advised: list[int] = []
     once, last = [], []
+    hopeless = 0
     for _ in range(repeats):
         base, other = rng.normal(0, 0.03, 1000), rng.normal(log(1 + difference), 0.03, 1000)
-        totals, verdicts = _follow_advice(base, other, count)
-        advised.extend(later - count for later in totals[1:2])
-        once.append(verdicts[:2][-1])
-        last.append(verdicts[-1])
-    shares = []
-    for verdicts in (once, last):
-        decided = [verdict for verdict in verdicts if verdict in DECIDED]
-        wrong = [verdict for verdict in decided if verdict != right]
-        shares += [percent(len(decided), repeats), percent(len(wrong), repeats)]
-    return [f"{np.median(advised):.0f}" if advised else "none", *shares]
+        totals, (first, *later) = _follow_advice(base, other, count)
+        hopeless += first not in DECIDED and not later
+        advised.extend(total - count for total in totals[1:2])
+        once += later[:1]
+        last.append(later[-1] if later else first)
+    number = f"{np.median(advised):.0f}" if advised else "none"
+    shares = (*_decided_shares(once, right), *_decided_shares(last, right))
+    return [number, percent(hopeless, repeats), *shares]
+
+
+def _decided_shares(verdicts: Sequence[str], right: str) -> list[str]:
+    """How many are decided, and how many of them wrongly."""
+    decided = [verdict for verdict in verdicts if verdict in DECIDED]
+    wrong = [verdict for verdict in decided if verdict != right]
+    return [percent(len(each), len(verdicts)) for each in (decided, wrong)]
 
 
 def _follow_advice(base: Floats, other: Floats, count: int) -> tuple[list[int], list[str]]:
@@ -140,11 +148,10 @@ def _follow_advice(base: Floats, other: Floats, count: int) -> tuple[list[int], 
         total = totals[-1]
         (comparison,) = against_baseline(one_run(base[:total]), [one_run(other[:total])])
         verdicts.append(comparison.verdict)
-        if comparison.verdict in DECIDED or total == len(base):
+        advice = None if comparison.verdict in DECIDED else trials_needed(comparison)
+        if advice is None or advice.more is None or total == len(base):
             return totals, verdicts
-        advice = trials_needed(comparison)
-        more = len(base) if advice is None or advice.more is None else advice.more
-        totals.append(min(total + more, len(base)))
+        totals.append(min(total + advice.more, len(base)))
 
 
 def two_stage_cell(rng: np.random.Generator, repeats: int, *, count: int, half: float) -> list[str]:
@@ -196,4 +203,4 @@ def change_cell(
 
 
 def percent(count: float, total: int) -> str:
-    return f"{100 * count / total:.1f}"
+    return f"{100 * count / total:.1f}" if total else "none"

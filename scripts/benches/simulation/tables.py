@@ -7,6 +7,7 @@ from itertools import product
 
 import numpy as np
 
+from backend.stats.sample_size import MOST_ADVISED
 from simulation import cells, draws, pages, winners
 from simulation.grid import (
     COUNTS,
@@ -212,7 +213,8 @@ def advice_table() -> Table:
     ]
     once = ("decided after it %", "wrong %")
     again = ("decided at last %", "wrong at last %")
-    return Table(("true", "n", "advice: trials a side", *once, *again), rows)
+    advised = ("advice: trials a side", f"more than {MOST_ADVISED} %")
+    return Table(("true", "n", *advised, *once, *again), rows)
 
 
 def two_stage_table() -> Table:

@@ -9,6 +9,7 @@ from backend.analysis.figures import Id, Instant, Number, Outcome, Place, Ratio
 from backend.analysis.judge.cases import CaseVerdict
 from backend.analysis.pages.pair.answer import PairFigure
 from backend.analysis.record import Record
+from backend.stats.sample_size import MOST_ADVISED
 
 VerdictText = Annotated[
     str,
@@ -55,7 +56,9 @@ AdviceUnit = Literal["runs", "starts", "trials"]
 class GateAdvice(Record, frozen=True, kw_only=True):
     """What would settle a row whose noise is too large."""
 
-    more: Annotated[Number | None, Meta(description="Null if not even 999 more would be enough")]
+    more: Annotated[
+        Number | None, Meta(description=f"Null if not even {MOST_ADVISED} more would be enough")
+    ]
     unit: AdviceUnit
     odds: Annotated[Number, Meta(description="The chance of a verdict")]
 

@@ -126,7 +126,7 @@ def _measure_text(counts: Sequence[TrialCounts], *, is_history: bool) -> str:
 
 def advice_text(advice: Advice) -> str:
     """What to measure; a sentence without its full stop."""
-    if not advice.is_practical:
+    if advice.more is None:
         remedy = "measure more runs of the baseline, or " if advice.unit == "run" else ""
         return (
             f"{MOST_ADVISED} more {advice.unit}s of the candidate would not be enough for a "
@@ -195,6 +195,6 @@ def _settle_noisy(rows: Sequence[Judged]) -> str:
     advices = [row.advice for row in rows if row.verdict == "too_noisy" and row.advice is not None]
     if not advices:
         return ""
-    hopeless = [advice for advice in advices if not advice.is_practical]
+    hopeless = [advice for advice in advices if advice.more is None]
     most = max(advices, key=lambda advice: advice.more or 0)
     return f"{advice_text(hopeless[0] if hopeless else most)}."
