@@ -12,10 +12,9 @@ from backend.analysis.compare.capacity import LIMITED
 from backend.analysis.compare.entrant import Entrant
 from backend.analysis.compare.ranking import Contest, Ranking, is_tie
 from backend.analysis.compare.ratios import Yardstick
-from backend.analysis.query.metrics import METRICS
+from backend.analysis.query.metrics import METRICS, RATE, RATES, TAIL
 from backend.stats import Ratio
 
-RATE, TAIL = "throughput", "p99"
 # A leader that is worse by another metric by such a share is not the server to take without a word.
 # Both are far beyond what starts of one server differ by (decision 0080).
 OPPOSED_SHARES = {RATE: 0.10, TAIL: 0.25}
@@ -37,7 +36,7 @@ class Beside:
 
 def metrics_beside(metric: str) -> tuple[str, ...]:
     """The metrics to look at beside a metric, the most important first."""
-    if metric in (RATE, "goodput"):
+    if metric in RATES:
         return (TAIL, "p50")
     if METRICS[metric].group != "latency" or metric == "max":
         return ()

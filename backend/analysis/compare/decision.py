@@ -7,7 +7,7 @@ from typing import Literal
 from backend.analysis.compare.advice import PART_THE_MODES, as_sentence, found_text
 from backend.analysis.compare.capacity import LIMITED
 from backend.analysis.compare.design import NamedRatio, design_doubts
-from backend.analysis.compare.headline import doubt_text, unknown_limits_text
+from backend.analysis.compare.headline import unknown_limits_text
 from backend.analysis.compare.panels import Panel
 from backend.analysis.compare.ranking import Contest, Ranking, Row
 from backend.analysis.compare.ratio_table import RatioTable
@@ -203,7 +203,7 @@ def _limit_doubt(ranking: Ranking, row: Row) -> Reason:
     """That the interval of a p99 reaches across the limit, or there is none. Of a series behind the
     leader that keeps the limit, it changes no answer."""
     p99 = row.entrant.measure(LIMITED)
-    text = doubt_text(row)
+    text = row.entrant.named_limit_doubt or ""
     remedy = PART_THE_MODES if p99.has_two_modes else "measure more trials at this load"
     hides = row.over_limit is not None or row is ranking.ranked[0]
     return Reason(text, as_sentence(remedy), Harm.HIDES if hides else Harm.WARNS)

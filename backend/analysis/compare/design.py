@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from backend.analysis.compare.reasons import Harm, Reason
-from backend.runs.checks.interruptions import duration_text
+from backend.runs.checks.interruptions import RESTART, duration_text
 from backend.stats import Ratio
 from backend.stats.design import Design, Starts, starts_of
 from backend.stats.replicates import Units
@@ -16,7 +16,7 @@ _STARTS: dict[Starts, Reason] = {
     "few": Reason(
         f"a server was measured at fewer than {LEAST_STARTS} starts, and other starts may give "
         "other figures",
-        f'Set `restart = "each-repeat"` in the plan, or measure {LEAST_RUNS} runs.',
+        f"Set {RESTART} in the plan, or measure {LEAST_RUNS} runs.",
         Harm.WARNS,
     ),
     "unknown": Reason(

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from backend.analysis.compare.advice import as_sentence, found_text
 from backend.analysis.compare.beside import Beside
-from backend.analysis.compare.capacity import LIMITED
 from backend.analysis.compare.comparability import Comparability
 from backend.analysis.compare.ranking import Contest, Ranking, Row, is_tie
 from backend.analysis.compare.ratio_texts import factor_text, ratio_text
@@ -112,8 +111,8 @@ def write_headline(
     contest = ranking.contest
     if contest is None:
         headline = Headline(_alone(ranking.ranked[0], ranking, place))
-        doubts = [unknown_limits_text(ranking), *map(doubt_text, ranking.limit_rivals)]
-        doubt = ". ".join(filter(None, doubts))
+        rivals = [row.entrant.named_limit_doubt for row in ranking.limit_rivals]
+        doubt = ". ".join(filter(None, [unknown_limits_text(ranking), *rivals]))
         return headline.followed(doubt) if doubt else headline
     pair = _pair_of(ranking, contest, beside, is_advised=is_advised)
     headline = pair_headline(pair, ranking.metric, place, percent(relevant))
@@ -140,11 +139,6 @@ def unknown_limits_text(ranking: Ranking) -> str | None:
     """`p99 of nginx 1.27 is unknown`: what hides whether the limit is kept; None if nothing."""
     labels = [entrant.label for entrant in ranking.unknown_limits]
     return f"p99 of {join_series(labels, ', ')} is unknown" if labels else None
-
-
-def doubt_text(row: Row) -> str:
-    """`p99 of caddy may be under 20 ms: 20.3 ms [19.1, 21.6]`"""
-    return f"{LIMITED} of {row.entrant.label} {row.entrant.limit_doubt}"
 
 
 def explain_only(ranking: Ranking, axis: str) -> str | None:

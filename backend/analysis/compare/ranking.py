@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from msgspec import UNSET
 
 from backend.analysis import figures
-from backend.analysis.compare.capacity import LIMITED
 from backend.analysis.compare.entrant import Entrant
 from backend.analysis.compare.ratios import BASELINE_ITSELF, Places, Yardstick, no_ratio
 from backend.analysis.grouping.measures import Measure
@@ -37,8 +36,7 @@ class Row:
     @property
     def limit_doubt(self) -> str | None:
         """`p99 may be over 20 ms: 19.3 ms [17.9, 20.8]`; None if its p99 is certain."""
-        doubt = None if self.unranked else self.entrant.limit_doubt
-        return None if doubt is None else f"{LIMITED} {doubt}"
+        return None if self.unranked else self.entrant.limit_doubt
 
     @property
     def why_unranked(self) -> str | None:

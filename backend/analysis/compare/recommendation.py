@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from itertools import takewhile
 
 from backend.analysis.compare.beside import opposed_shares
-from backend.analysis.compare.capacity import LIMITED, doubtful_side
+from backend.analysis.compare.capacity import brief_limit_doubt
 from backend.analysis.compare.crossing import ratios_to, rivals_at
 from backend.analysis.compare.entrant import Entrant
 from backend.analysis.compare.gathering import Gathered
@@ -12,15 +12,13 @@ from backend.analysis.compare.headline import measure_text, place_text
 from backend.analysis.compare.panels import Panel
 from backend.analysis.compare.ranking import Ranking, Row
 from backend.analysis.compare.ratios import Yardstick
+from backend.analysis.compare.replication import within_text
 from backend.analysis.grouping.points import Point
 from backend.analysis.grouping.sweep import Sweep, load_of
 from backend.analysis.query.field import number_text
-from backend.analysis.query.metrics import METRICS, Metric
-from backend.analysis.query.units import at_place, load_text, short_figure_text, time_text
+from backend.analysis.query.metrics import METRICS, RATE, RATES, TAIL, Metric
+from backend.analysis.query.units import at_place, load_text, short_figure_text
 from backend.stats import Ratio
-
-RATE, TAIL = "throughput", "p99"
-_RATES = (RATE, "goodput")
 
 
 def recommend(gathered: Gathered, panel: Panel) -> str | None:
@@ -55,15 +53,14 @@ def _scope_text(ranking: Ranking, winner: Row) -> str | None:
         return ratio.scope if ratio.is_within_runs else None
     # A limit chose it: what it is said of is its own p99.
     sample = winner.entrant.measure(TAIL).sample
-    if sample is None or sample.units.of_runs:
+    if sample is None or sample.units.unit == "run":
         return None
-    runs = len(sample.units.runs)
-    return "in this run" if runs == 1 else f"in these {runs} runs"
+    return within_text(len(sample.units.runs))
 
 
 def _decides(metric: Metric) -> bool:
     """Whether the best server by this metric is the server to take."""
-    return metric.id in _RATES or (metric.group == "latency" and metric.id != "max")
+    return metric.id in RATES or (metric.group == "latency" and metric.id != "max")
 
 
 def _winner(panel: Panel, ranking: Ranking) -> Row | None:
@@ -159,14 +156,13 @@ def _is_not_better(ratio: Ratio, metric: Metric) -> bool:
 def _limit_text(winner: Row) -> str:
     """`, and p99 may be over 20 ms`; empty where its p99 surely keeps the limit, or without one."""
     point, limit = winner.entrant.point, winner.entrant.limit_us
-    if limit is None or doubtful_side(point, limit) is None:
-        return ""
-    return f", and {LIMITED} may be over {time_text(limit)}"
+    doubt = None if limit is None else brief_limit_doubt(point, limit)
+    return "" if doubt is None else f", and {doubt}"
 
 
 def _figures_text(point: Point, metric: Metric) -> str:
     """The metric, and the throughput or p99 that comes with it, as far as they are known."""
-    is_rate = metric.id in _RATES
+    is_rate = metric.id in RATES
     rate_id, tail_id = (metric.id, TAIL) if is_rate else (RATE, metric.id)
     rate, tail = point.metrics[rate_id].value, measure_text(point.metrics[tail_id], "us")
     rate_text = None if rate is None else short_figure_text(rate, METRICS[rate_id].unit)
