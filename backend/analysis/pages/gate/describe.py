@@ -1,6 +1,6 @@
 """A candidate held against a baseline, with the requirements of a build."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp
 from uuid import UUID
@@ -25,6 +25,7 @@ from backend.analysis.pages.gate.answer import (
     GateRun,
     GateSide,
 )
+from backend.analysis.pages.gate.expected import lack_of_expected
 from backend.analysis.pages.gate.sentences import (
     GRAVITY,
     change_text,
@@ -68,7 +69,7 @@ class StillMeasured(Conflict):
 class GateQuery:
     """What a build asks. `narrow`: a comparison whose filters both sides keep. `may_differ`: what
     need not be the same on both sides. `most_runs`: how many runs the candidate gets at the most,
-    with a question after each."""
+    with a question after each. `expected`: series that must be judged."""
 
     candidate: Side
     baseline: Side
@@ -76,6 +77,7 @@ class GateQuery:
     narrow: CompareQuery
     may_differ: frozenset[str] = frozenset()
     most_runs: int = 1
+    expected: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +111,7 @@ def _answer(asked: GateQuery, candidates: Sequence[Run]) -> Gate:
     judged, noise = _judge(sides, asked)
     comparability = _comparability(sides)
     axis = first.grouping.x
-    missing = _unread_text(first) or _missing_text(asked, first, baselines)
+    missing = _unread_text(first) or _missing_text(asked, first, baselines, judged)
     verdict = gravest([row.verdict for row in judged] + (["not_comparable"] if missing else []))
     reason = missing or _why_nothing(asked, baselines, comparability)
     judged.sort(key=lambda row: GRAVITY.index(row.verdict))
@@ -244,8 +246,11 @@ def _unread_text(gathered: Gathered) -> str | None:
     return None
 
 
-def _missing_text(asked: GateQuery, candidate: Gathered, baselines: Sequence[Run]) -> str | None:
-    """Which series the newest run of the baseline has, and the candidate lacks.
+def _missing_text(
+    asked: GateQuery, candidate: Gathered, baselines: Sequence[Run], judged: Sequence[Judged]
+) -> str | None:
+    """Which series the newest run of the baseline has, and the candidate lacks; else which of the
+    expected series was not judged.
 
     What a build does not measure any more would pass unseen.
     """
@@ -253,9 +258,10 @@ def _missing_text(asked: GateQuery, candidate: Gathered, baselines: Sequence[Run
         return None
     filters = _filters(asked, asked.baseline, baselines[:1])
     newest = gather(CompareQuery().with_filters(**filters), [baselines[0].workspace_id])
-    lacking = sorted(_names(newest) - _names(candidate))
+    lacking = sorted(_names(newest.sweeps) - _names(candidate.sweeps))
     if not lacking:
-        return None
+        of_rows = _names(row.case.sweep for row in judged)
+        return lack_of_expected(asked.expected, _names(candidate.sweeps), of_rows)
     named = ", ".join(f"{workload} of {server}" for server, workload in lacking[:MOST_MISSING])
     more = len(lacking) - MOST_MISSING
     rest = f" and {more} more" if more > 0 else ""
@@ -265,9 +271,9 @@ def _missing_text(asked: GateQuery, candidate: Gathered, baselines: Sequence[Run
     )
 
 
-def _names(gathered: Gathered) -> set[tuple[str, str]]:
-    """The servers of its series with their workloads, read or not."""
-    firsts = (sweep.group.first for sweep in gathered.sweeps)
+def _names(sweeps: Iterable[Sweep]) -> set[tuple[str, str]]:
+    """The servers of series with their workloads, read or not."""
+    firsts = (sweep.group.first for sweep in sweeps)
     return {(first.server.name, first.workload.name) for first in firsts}
 
 
