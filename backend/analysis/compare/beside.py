@@ -108,8 +108,7 @@ def _leader_ratios(
     compared = [
         (row.entrant, sample)
         for row in ranking.ranked
-        if row.entrant.unranked(metric) is None
-        and (sample := row.entrant.measure(metric).sample) is not None
+        if (sample := row.entrant.sample(metric)) is not None
     ]
     places = {entrant.series: place for place, (entrant, _) in enumerate(compared)}
     if leader.series not in places:

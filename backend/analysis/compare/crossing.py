@@ -140,7 +140,7 @@ def ratios_to(
     own: Entrant, rivals: Sequence[Entrant], metric: str, yardstick: Yardstick
 ) -> list[Ratio] | None:
     """Each rival ÷ `own`; None if one of them has no figure to compare, none for no rivals."""
-    base, *others = (each.measure(metric).sample for each in (own, *rivals))
+    base, *others = (each.sample(metric) for each in (own, *rivals))
     samples = [sample for sample in others if sample is not None]
     if base is None or len(samples) < len(others):
         return None
@@ -156,7 +156,7 @@ def _compared_rivals(gathered: Gathered, leader: Sweep, point: Point) -> list[En
 
 
 def _is_compared(entrant: Entrant, metric: str) -> bool:
-    return entrant.has_place(metric) and entrant.measure(metric).sample is not None
+    return entrant.over_limit is None and entrant.sample(metric) is not None
 
 
 def _pair_at(
@@ -199,8 +199,8 @@ def _gain(ratio: Ratio, metric: str) -> float:
 
 def _is_any_beyond(own: Entrant, rivals: Iterable[Entrant], metric: str, relevant: float) -> bool:
     """Whether a figure itself differs from that of `own` by more than the threshold."""
-    base = own.measure(metric).sample
-    samples = (rival.measure(metric).sample for rival in rivals)
+    base = own.sample(metric)
+    samples = (rival.sample(metric) for rival in rivals)
     return base is not None and any(
         abs(sample.units.centre - base.units.centre) > log1p(relevant)
         for sample in samples

@@ -75,7 +75,7 @@ def _alone(rankings: Iterable[Ranking]) -> list[Units]:
         for row in ranking.rows
         if row.over_limit is not None or row.unranked is None
     ]
-    samples = [row.entrant.measure(LIMITED).sample for row in rows if row.entrant.limit_us]
+    samples = [row.entrant.sample(LIMITED) for row in rows if row.entrant.limit_us]
     return [sample.units for sample in samples if sample is not None]
 
 

@@ -245,14 +245,11 @@ def _baseline(entrants: Sequence[Entrant], metric: str, asked: str | None) -> En
 
 
 def _compared(entrants: Sequence[Entrant], metric: str) -> list[tuple[str, Sample]]:
-    """The ranked series whose figures can be compared, with their trials."""
-    if METRICS[metric].group == "errors":
-        return []
+    """The series whose figures can be compared, with their trials."""
     return [
         (entrant.series, sample)
         for entrant in entrants
-        if (sample := entrant.measure(metric).sample) is not None
-        and entrant.unranked(metric) is None
+        if (sample := entrant.sample(metric)) is not None
     ]
 
 
@@ -354,6 +351,6 @@ def _why_no_ratio(entrant: Entrant, base: Entrant | None, metric: str) -> str | 
         return why
     if (why_base := base.unranked(metric)) is not None:
         return f"The baseline cannot be used: {why_base}"
-    if None in (entrant.measure(metric).sample, base.measure(metric).sample):
+    if None in (entrant.sample(metric), base.sample(metric)):
         return NO_RATIO_OF_STEP if METRICS[metric].group == "latency" else NO_RATIO_OF_ZERO
     return None

@@ -54,7 +54,7 @@ def _scope_text(ranking: Ranking, winner: Row) -> str | None:
         ratio = ranking.contest.ratio
         return ratio.scope if ratio.is_within_runs else None
     # A limit chose it: what it is said of is its own p99.
-    sample = winner.entrant.measure(TAIL).sample
+    sample = winner.entrant.sample(TAIL)
     if sample is None or sample.units.of_runs:
         return None
     runs = len(sample.units.runs)
@@ -141,7 +141,7 @@ def _held_at(
 def _is_opposed(gathered: Gathered, own: Entrant, rivals: Sequence[Entrant]) -> bool:
     """Whether a rival is clearly better by the other one of throughput and p99."""
     for metric, share in opposed_shares(gathered.query.metric, own):
-        known = [each for each in rivals if each.measure(metric).sample is not None]
+        known = [each for each in rivals if each.sample(metric) is not None]
         yardstick = gathered.yardstick(metric=metric, relevant=share)
         ratios = ratios_to(own, known, metric, yardstick) or []
         if any(ratio.verdict == "improved" for ratio in ratios):

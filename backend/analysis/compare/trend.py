@@ -1,20 +1,20 @@
 """Changes of a figure over versions or days: where each series got better or worse, in words."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import exp, log
 from statistics import fmean
 
 from backend.analysis import figures
 from backend.analysis.compare.advice import PART_THE_MODES, as_sentence
+from backend.analysis.compare.entrant import Entrant
 from backend.analysis.compare.headline import Headline, Pair, pair_headline
 from backend.analysis.compare.ratio_texts import ratio_text
 from backend.analysis.compare.ratios import Yardstick
 from backend.analysis.compare.reasons import Harm, Reason
 from backend.analysis.grouping.grouping import TrendAxis as Axis
 from backend.analysis.grouping.measures import trial_values
-from backend.analysis.grouping.points import Point
-from backend.analysis.grouping.sweep import Sweep, join_series
+from backend.analysis.grouping.sweep import join_series
 from backend.analysis.query.metrics import Metric
 from backend.analysis.query.units import figure_text, load_number
 from backend.noise.sentences import share_text
@@ -59,22 +59,20 @@ class Track:
         return sum(1 for _, trials in self.values if trials)
 
 
-def track_of(sweep: Sweep, metric: str, unranked: Callable[[Point], str | None]) -> Track:
-    """The track of a series; `unranked` says why a point may not be compared, or None."""
+def track_of(
+    series: str, label: str, by_x: Iterable[tuple[str | float | None, Entrant]], metric: str
+) -> Track:
+    """The track of a series, given what is measured at each x in their order."""
+    places = [(x, each) for x, each in by_x if x is not None]
     values = [
-        (point.x, () if unranked(point) else tuple(trial_values(point.metrics[metric])))
-        for point in sweep.points
-        if point.x is not None
+        (x, () if each.unranked(metric) else tuple(trial_values(each.measure(metric))))
+        for x, each in places
     ]
     samples = tuple(
-        (point.x, sample)
-        for point in sweep.points
-        if point.x is not None
-        and not unranked(point)
-        and (sample := point.metrics[metric].sample) is not None
+        (x, sample) for x, each in places if (sample := each.sample(metric)) is not None
     )
-    has_two_modes = any(point.metrics[metric].has_two_modes for point in sweep.points)
-    return Track(sweep.group.id, sweep.group.label, values, has_two_modes, samples)
+    has_two_modes = any(each.measure(metric).has_two_modes for _, each in places)
+    return Track(series, label, values, has_two_modes, samples)
 
 
 @dataclass(frozen=True, slots=True)

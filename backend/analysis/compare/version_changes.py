@@ -14,9 +14,9 @@ from backend.analysis.compare.trend import (
     drift_text,
     largest_change,
     list_changes,
+    track_of,
     trend_headline,
 )
-from backend.analysis.grouping.measures import trial_values
 from backend.analysis.grouping.sweep import Sweep
 from backend.analysis.query.field import natural
 from backend.analysis.query.metrics import METRICS
@@ -75,12 +75,9 @@ def find_version_changes(
 def _track_of(sweeps: Sequence[Sweep], ranking: Ranking) -> Track:
     """The server at the ranked place, over its versions in their order."""
     versions = {sweep.group.id: sweep.group.first.series.server.version or "" for sweep in sweeps}
-    rows = sorted(ranking.rows, key=lambda row: natural(versions[row.entrant.series]))
-    values = [
-        (versions[row.entrant.series], () if row.unranked else tuple(trial_values(row.measure)))
-        for row in rows
-    ]
-    return Track("", sweeps[0].group.first.series.server.name, values)
+    by_version = [(versions[row.entrant.series], row.entrant) for row in ranking.rows]
+    by_version.sort(key=lambda pair: natural(pair[0]))
+    return track_of("", sweeps[0].group.first.series.server.name, by_version, ranking.metric)
 
 
 def _are_versions(sweeps: Sequence[Sweep]) -> bool:

@@ -142,8 +142,12 @@ def _loads(
 def _tracks(gathered: Gathered, sweeps: Sequence[Sweep]) -> list[Track]:
     if gathered.grouping.x not in TREND_AXES or gathered.metric.group == "errors":
         return []
-    metric = gathered.query.metric
-    return [track_of(sweep, metric, gathered.why_unranked(sweep)) for sweep in sweeps]
+    return [_track(gathered, sweep) for sweep in sweeps]
+
+
+def _track(gathered: Gathered, sweep: Sweep) -> Track:
+    by_x = [(each.point.x, each) for each in gathered.entrants(sweep)]
+    return track_of(sweep.group.id, sweep.group.label, by_x, gathered.query.metric)
 
 
 def _changes(gathered: Gathered, tracks: Sequence[Track]) -> list[figures.Change]:
@@ -197,9 +201,8 @@ def _ratio_table(gathered: Gathered, workloads: Mapping[str, Judgement]) -> Rati
 
 def _entry(gathered: Gathered, sweep: Sweep, row: str, workloads: Mapping[str, Judgement]) -> Entry:
     """The entry of a series; without figures where its workload may not be compared."""
-    entry = entry_of(
-        sweep, row=row, metric=gathered.query.metric, unranked=gathered.why_unranked(sweep)
-    )
+    entrants = gathered.entrants(sweep)
+    entry = entry_of(sweep.group.first, entrants, row=row, metric=gathered.query.metric)
     comparability = workloads[entry.workload].comparability
     return entry if comparability.allows_ranking else entry.withheld(comparability.reasons[0])
 

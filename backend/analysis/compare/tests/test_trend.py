@@ -3,6 +3,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from backend.analysis.compare.entrant import Entrant
 from backend.analysis.compare.trend import Track, list_changes, track_of, trend_headline
 from backend.analysis.grouping.measures import Measure
 from backend.analysis.query.metrics import METRICS
@@ -101,8 +102,12 @@ def test_a_negative_answer_says_what_it_could_have_found():
 
 def test_a_series_is_a_track_without_the_points_that_are_not_ranked():
     measure = Measure(1.7, None, None, (1.0, None, 3.0), "computed", None)
-    points = [SimpleNamespace(x=x, metrics={"p99": measure}) for x in ("1.0", "1.1")]
-    sweep = SimpleNamespace(group=SimpleNamespace(id="aa", label="nginx"), points=points)
-    found = track_of(sweep, "p99", lambda point: "failing" if point.x == "1.1" else None)
+    metrics = {"p99": measure, "error_rate": Measure(None, None, None, (), None, None)}
+    overloads = {"1.0": False, "1.1": True, None: False}
+    by_x = [
+        (x, Entrant("aa", "nginx", SimpleNamespace(metrics=metrics, failing=False, overload=each)))
+        for x, each in overloads.items()
+    ]
+    found = track_of("aa", "nginx", by_x, "p99")
     assert found == Track("aa", "nginx", [("1.0", (1.0, 3.0)), ("1.1", ())])
     assert found.known == 1

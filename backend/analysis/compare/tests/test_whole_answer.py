@@ -128,6 +128,17 @@ def test_a_load_where_the_metrics_disagree_ends_the_range(lab):
     assert answer(lab)["sentence"].startswith("Take a 23.0 at 64 connections")
 
 
+def test_a_metric_that_is_not_ranked_ends_no_range(lab):
+    """The p99 of a is four times as long at 8 connections, but its percentiles contradict."""
+    make_run(
+        lab,
+        server("a", 1200, connections=8, p50_us=3200.0, trial_checks=["percentile-order"]),
+        server("a", 1200),
+        *sweep("b", {8: 1000, 64: 1000}),
+    )
+    assert answer(lab)["sentence"].startswith("Take a 23.0 for up to 64 connections")
+
+
 def test_a_small_loss_by_the_other_metric_takes_no_recommendation(lab):
     """20 % is below the size that makes another leader (decision 0080)."""
     make_run(lab, server("a", 1200, p50_us=1152.0), server("b", 1000, p50_us=800.0))
