@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from backend.analysis.compare.capacity import LIMITED
+from backend.analysis.compare.design import NamedRatio
 from backend.analysis.compare.entrant import Entrant
 from backend.analysis.compare.ranking import Contest, Ranking, is_tie
 from backend.analysis.compare.ratios import Yardstick
@@ -31,8 +32,19 @@ class Beside:
 
     metric: str
     ratio: Ratio
+    leader: str
     other: str
     is_opposed: bool = False
+
+    @property
+    def claim(self) -> NamedRatio:
+        return NamedRatio(self.ratio, self.leader, self.other)
+
+    @property
+    def by_figure(self) -> tuple[str, str]:
+        """Which of the two is better by this metric, and which is worse."""
+        names = self.leader, self.other
+        return names if self.ratio.verdict == "improved" else names[::-1]
 
 
 def metrics_beside(metric: str) -> tuple[str, ...]:
@@ -82,7 +94,7 @@ def _find_difference(
         ratios = _leader_ratios(ranking, contest, metric, yardstick_of(metric, None))
         ratio = next((ratio for rival, ratio in ratios if rival.series == other.series), None)
         if ratio is not None and ratio.verdict in ("improved", "regressed"):
-            return Beside(metric, ratio, other.label)
+            return Beside(metric, ratio, contest.leader.entrant.label, other.label)
     return None
 
 
@@ -96,7 +108,8 @@ def _find_opposed(
         worse = [(rival, ratio) for rival, ratio in ratios if ratio.verdict == "regressed"]
         if worse:
             rival, ratio = min(worse, key=lambda pair: sign * (pair[1].value or 0.0))
-            return Beside(metric, ratio, rival.label, is_opposed=True)
+            leader = contest.leader.entrant.label
+            return Beside(metric, ratio, leader, rival.label, is_opposed=True)
     return None
 
 

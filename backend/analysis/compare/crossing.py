@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from math import log1p
 
+from backend.analysis.compare.design import NamedRatio
 from backend.analysis.compare.entrant import Entrant
 from backend.analysis.compare.gathering import Gathered
 from backend.analysis.compare.ranking import Ranking, is_tie
@@ -27,14 +28,12 @@ MOST_NAMED = 2
 
 @dataclass(frozen=True, slots=True)
 class LeadAt:
-    """Beyond noise and threshold, `ahead` is ahead of `behind` at a load; `ratio`: ahead ÷ behind.
+    """Beyond noise and threshold, the first of `claim` is ahead of the second at a load.
 
     `place`: of the load among all loads of the panel.
     """
 
-    ahead: str
-    behind: str
-    ratio: float
+    claim: NamedRatio
     load: float
     place: int
 
@@ -56,7 +55,7 @@ class Crossing:
         """
         by_pair: dict[tuple[str, str], list[LeadAt]] = {}
         for lead in self.leads:
-            by_pair.setdefault((lead.ahead, lead.behind), []).append(lead)
+            by_pair.setdefault(lead.claim[1:], []).append(lead)
         named = list(by_pair.items())[:MOST_NAMED]
         texts = [self._text(pair, leads, names_both=names_both) for pair, leads in named]
         more = len(self.leads) - sum(len(leads) for _, leads in named)
@@ -68,7 +67,7 @@ class Crossing:
         where = at_place(_listed(list(_stretches(leads))), self.axis)
         if not names_both:
             return f"{ahead} is ahead {where}"
-        ratios = sorted(lead.ratio for lead in leads)
+        ratios = sorted(lead.claim.ratio.value or 1.0 for lead in leads)
         texts = dict.fromkeys(f"{factor_text(ratio)}×" for ratio in (ratios[0], ratios[-1]))
         return f"{ahead} is ahead of {behind} {where} ({' to '.join(texts)})"
 
@@ -103,9 +102,9 @@ def find_crossing(
     loads = sorted({load_of(point) for sweep in sweeps for point in sweep.points})
     leads = []
     for load, own, rivals in held:
-        pair = _pair_at(own, rivals, ranking, yardstick)
-        if pair is not None:
-            leads.append(LeadAt(*pair, load=load, place=loads.index(load)))
+        claim = _claim_at(own, rivals, ranking, yardstick)
+        if claim is not None:
+            leads.append(LeadAt(claim, load, place=loads.index(load)))
     return Crossing(tuple(leads), gathered.grouping.x, families) if leads else None
 
 
@@ -159,10 +158,10 @@ def _is_compared(entrant: Entrant, metric: str) -> bool:
     return entrant.over_limit is None and entrant.sample(metric) is not None
 
 
-def _pair_at(
+def _claim_at(
     own: Entrant, rivals: Sequence[Entrant], ranking: Ranking, yardstick: Yardstick
-) -> tuple[str, str, float] | None:
-    """Who is ahead of whom at a load, and the ratio of the two; None if nobody certainly is."""
+) -> NamedRatio | None:
+    """Who is ahead of whom at a load; None if nobody certainly is."""
     metric = ranking.metric
     # Without a centre beyond the threshold no interval is: most loads need no intervals at all.
     if not _is_any_beyond(own, rivals, metric, yardstick.relevant):
@@ -173,12 +172,12 @@ def _pair_at(
     if not ahead:
         return _lead_over_tied(own, pairs, ranking)
     best, ratio = max(ahead, key=lambda pair: _gain(pair[1], metric))
-    return best.label, own.label, ratio.value or 1.0
+    return NamedRatio(ratio, best.label, own.label)
 
 
 def _lead_over_tied(
     own: Entrant, pairs: Iterable[tuple[Entrant, Ratio]], ranking: Ranking
-) -> tuple[str, str, float] | None:
+) -> NamedRatio | None:
     """That the first is ahead of the series that it is level with at the ranked load, or too noisy
     to tell from; None if it leads there."""
     contest = ranking.contest
@@ -187,7 +186,7 @@ def _lead_over_tied(
     tied = contest.other.entrant.series
     for rival, ratio in pairs:
         if rival.series == tied and ratio.verdict == "regressed":
-            return own.label, rival.label, 1 / (ratio.value or 1.0)
+            return NamedRatio(ratio.inverse(), own.label, rival.label)
     return None
 
 

@@ -119,7 +119,7 @@ def write_headline(
     headline = pair_headline(pair, ranking.metric, place, percent(relevant))
     if beside is not None and beside.is_opposed:
         return _told_opposed(ranking, beside, place, headline)
-    behind = _behind_text(ranking, contest)
+    behind = _behind_text(ranking)
     return headline if behind is None else headline.followed(behind)
 
 
@@ -240,9 +240,12 @@ def _better(metric: str, grade: str = "er") -> str:
     return f"{stem}{grade} {_noun(metric)}"
 
 
-def better_text(beside: Beside, name: str, than: str = "") -> str:
-    """`nginx 1.27 has the lower p99`, `nginx 1.27 has a lower p99 than caddy`"""
-    return f"{name} has {'a' if than else 'the'} {_better(beside.metric)}{than}"
+def better_text(beside: Beside, *, is_all: bool = True) -> str:
+    """`nginx 1.27 has the lower p99`; if the two are not all, `… has a lower p99 than caddy`."""
+    better, worse = beside.by_figure
+    if is_all:
+        return f"{better} has the {_better(beside.metric)}"
+    return f"{better} has a {_better(beside.metric)} than {worse}"
 
 
 def _told_opposed(ranking: Ranking, beside: Beside, place: str, headline: Headline) -> Headline:
@@ -260,8 +263,7 @@ def _told_opposed(ranking: Ranking, beside: Beside, place: str, headline: Headli
     clear = ahead_text(beside.metric, a, b, ratio, _where(place, ratio))
     margin = f"{headline.text}. {clear}"
     if not ranking.is_led_beyond_doubt:
-        than = "" if len(others) == 1 else f" than {leader}"
-        better = better_text(beside, beside.other, than)
+        better = better_text(beside, is_all=len(others) == 1)
         margin = ". ".join(filter(None, (headline.margin, clear)))
         return Headline(f"{headline.sentence}; {better} {times}", margin)
     grade, article = ("er", "the") if len(others) == 1 else ("est", "a")
@@ -269,20 +271,14 @@ def _told_opposed(ranking: Ranking, beside: Beside, place: str, headline: Headli
     return Headline(f"{both} {_better(beside.metric)} {times}", margin)
 
 
-def _behind_text(ranking: Ranking, contest: Contest) -> str | None:
+def _behind_text(ranking: Ranking) -> str | None:
     """Of a tie of the first two, which series are certainly behind: `c, d are behind a`."""
-    if not is_tie(contest.ratio):
+    first, *behind = ranking.told
+    if not is_tie(first.ratio) or not behind:
         return None
-    leader = contest.leader
-    labels = [
-        row.entrant.label
-        for row, lead in zip(ranking.ranked[1:], ranking.leads, strict=True)
-        if row is not contest.other and lead is not None and lead.ratio.verdict == "improved"
-    ]
-    if not labels:
-        return None
+    labels = [each.other.entrant.label for each in behind]
     verb = "is" if len(labels) == 1 else "are"
-    return f"{join_series(labels, ', ')} {verb} behind {leader.entrant.label}"
+    return f"{join_series(labels, ', ')} {verb} behind {first.leader.entrant.label}"
 
 
 def _told_beside(pair: Pair, headline: Headline, tie: str, where: tuple[str, str]) -> Headline:
@@ -295,11 +291,8 @@ def _told_beside(pair: Pair, headline: Headline, tie: str, where: tuple[str, str
     if beside is None:
         return headline
     ratio = beside.ratio if pair.is_ahead else beside.ratio.inverse()
-    is_a_better = ratio.verdict == "improved"
-    better, worse = (pair.a, pair.b) if is_a_better else (pair.b, pair.a)
-    than = "" if pair.is_all else f" than {worse}"
     at = f" {place}" if place else ""
-    sentence = f"{better_text(beside, better, than)}{at}; {tie}"
+    sentence = f"{better_text(beside, is_all=pair.is_all)}{at}; {tie}"
     clear = ahead_text(beside.metric, pair.a, pair.b, ratio, _where(place, ratio))
     margin = f"{clear}. {METRICS[metric].label} {headline.margin}"
     return Headline(sentence, margin, headline.is_open)

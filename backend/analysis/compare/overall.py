@@ -26,7 +26,13 @@ from backend.analysis.compare.panels import (
 from backend.analysis.compare.ranking import Ranking
 from backend.analysis.compare.recommendation import recommend
 from backend.analysis.compare.trust import judge_trust
-from backend.analysis.compare.views import RatioView, Views, decide_view, view_headline
+from backend.analysis.compare.views import (
+    RatioView,
+    Views,
+    decide_view,
+    is_of_capacity,
+    view_headline,
+)
 
 # By the level of trust: said before a sentence that does not itself say why nothing is decided.
 _HIDDEN: dict[TrustLevel, str] = {
@@ -94,9 +100,10 @@ def _judge_shown(gathered: Gathered, panels: Sequence[Panel], views: Views) -> O
     if of_view is None:
         return overall
     headline = _view_headline(overall, of_view)
-    if views.capacity:
-        return replace(overall, headline=headline)
-    return overall.with_view(headline, decide_view(gathered, views))
+    decision = decide_view(gathered, views, overall.decision)
+    if is_of_capacity(gathered, views):
+        return replace(overall, headline=headline, decision=decision)
+    return overall.with_view(headline, decision)
 
 
 def _overall_of_panels(gathered: Gathered, panels: Sequence[Panel]) -> Overall:

@@ -15,6 +15,7 @@ from backend.analysis.compare.comparability import (
     of_unknown_load,
 )
 from backend.analysis.compare.crossing import Crossing, find_crossing
+from backend.analysis.compare.design import NamedRatio
 from backend.analysis.compare.gathering import Gathered, places_of, points_of
 from backend.analysis.compare.headline import (
     Headline,
@@ -70,10 +71,12 @@ class Panel:
     changes: VersionChanges | None = None
 
     @property
-    def ratios(self) -> list[Ratio]:
-        """Those that the headline is about."""
-        contest = None if self.ranking is None else self.ranking.contest
-        return [told.ratio for told in (contest, self.beside, self.changes) if told is not None]
+    def claims(self) -> list[NamedRatio]:
+        """Every ratio that the headline tells: the level of trust and its reasons are of these."""
+        contests = () if self.ranking is None else self.ranking.told
+        leads = () if self.crossing is None else self.crossing.leads
+        others = (each for each in (self.beside, *leads, self.changes) if each is not None)
+        return [each.claim for each in (*contests, *others)]
 
     def leader_text(self) -> str:
         """Who is ahead, in a few words."""
@@ -83,7 +86,7 @@ class Panel:
         a, b = contest.leader.entrant.label, contest.other.entrant.label
         if self.changes is not None and is_tie(contest.ratio):
             return self.changes.short
-        better = self._better_text(a)
+        better = "" if self.beside is None else f", but {better_text(self.beside)}"
         if contest.ratio.verdict == "inconclusive":
             lack = "too few trials" if contest.ratio.low is None else "too noisy"
             return f"{lack} to rank{better}"
@@ -91,13 +94,6 @@ class Panel:
             return f"{a} and {b} are level{better}"
         elsewhere = "" if self.crossing is None else f", but {self.crossing.text(names_both=False)}"
         return f"{a}{LEADS}{better}{elsewhere}"
-
-    def _better_text(self, leader: str) -> str:
-        """`, but nginx 1.27 has the lower p99`; empty if no other metric tells."""
-        if self.beside is None:
-            return ""
-        is_leader = self.beside.ratio.verdict == "improved"
-        return f", but {better_text(self.beside, leader if is_leader else self.beside.other)}"
 
     def _alone_text(self) -> str:
         """`only nginx 1.27 was measured`, or keeps the limit; else that nothing is ranked."""

@@ -7,6 +7,7 @@ from msgspec import UNSET
 
 from backend.analysis import figures
 from backend.analysis.compare.capacity import LIMITED
+from backend.analysis.compare.design import NamedRatio
 from backend.analysis.compare.entrant import Entrant
 from backend.analysis.compare.ratios import BASELINE_ITSELF, Places, Yardstick, no_ratio
 from backend.analysis.grouping.measures import Measure
@@ -88,6 +89,10 @@ class Contest:
     is_sure: bool = False
 
     @property
+    def claim(self) -> NamedRatio:
+        return NamedRatio(self.ratio, self.leader.entrant.label, self.other.entrant.label)
+
+    @property
     def is_size_open(self) -> bool:
         """Whether the leader is certainly ahead, and noise hides by how much."""
         return self.is_sure and self.ratio.verdict in ("inconclusive", "size_uncertain")
@@ -130,17 +135,28 @@ class Ranking:
 
     @property
     def contests(self) -> tuple[Contest, ...]:
-        """The contests that a headline must win: against the asked baseline, else against each row
-        behind the leader. The contest of the headline is the first.
+        """The contests that a headline must win: against each row behind the leader, of which an
+        asked baseline leaves those that are certainly behind. That of the headline is the first.
         """
-        contest = self.contest
-        if contest is None:
+        first = self.contest
+        if first is None:
             return ()
-        if contest.other is not self.ranked[1]:
-            return (contest,)
-        others = zip(self.ranked[2:], self.leads[1:], strict=True)
-        behind = (_contest(contest.leader, row, lead) for row, lead in others)
-        return (contest, *filter(None, behind))
+        is_of_runner_up = first.other is self.ranked[1]
+        behind = [
+            contest
+            for row, lead in zip(self.ranked[1:], self.leads, strict=True)
+            if row is not first.other and (contest := _contest(first.leader, row, lead)) is not None
+        ]
+        return (first, *(each for each in behind if is_of_runner_up or each.is_sure))
+
+    @property
+    def told(self) -> tuple[Contest, ...]:
+        """The contests that a headline tells. Beside a tie, it names the series that are behind."""
+        first, *others = self.contests or (None,)
+        if first is None:
+            return ()
+        are_all = not is_tie(first.ratio)
+        return (first, *(each for each in others if are_all or each.ratio.verdict == "improved"))
 
     @property
     def unknown_limits(self) -> tuple[Entrant, ...]:

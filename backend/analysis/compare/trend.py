@@ -1,12 +1,13 @@
 """Changes of a figure over versions or days: where each series got better or worse, in words."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from math import exp, log
 from statistics import fmean
 
 from backend.analysis import figures
 from backend.analysis.compare.advice import PART_THE_MODES, as_sentence
+from backend.analysis.compare.design import NamedRatio
 from backend.analysis.compare.entrant import Entrant
 from backend.analysis.compare.headline import Headline, Pair, pair_headline
 from backend.analysis.compare.ratio_texts import ratio_text
@@ -21,6 +22,7 @@ from backend.noise.sentences import share_text
 from backend.stats import Ratio
 from backend.stats.changes import LEAST_POSITIONS, Change, find_changes, least_change
 from backend.stats.comparison import Rule
+from backend.stats.design import design_of_levels
 from backend.stats.replicates import Sample
 from backend.stats.thresholds import percent
 
@@ -76,6 +78,14 @@ def track_of(
 
 
 @dataclass(frozen=True, slots=True)
+class LevelChange:
+    """A change of a series, and the ratio of its level since to its level before."""
+
+    record: figures.Change
+    claim: NamedRatio
+
+
+@dataclass(frozen=True, slots=True)
 class VersionPair:
     """A server of which two versions were measured: `ratio` is the newer ÷ the older."""
 
@@ -83,6 +93,10 @@ class VersionPair:
     older: str
     newer: str
     ratio: Ratio
+
+    @property
+    def claim(self) -> NamedRatio:
+        return NamedRatio(self.ratio, f"{self.track.label} {self.newer}", self.older)
 
     def headline(self, metric: Metric, relevant: float) -> Headline:
         """`nginx (at 64 connections): 1.28 serves 1.10× [1.08, 1.12] the requests of 1.27`"""
@@ -113,21 +127,39 @@ def join_pairs(pairs: Sequence[VersionPair], metric: Metric, relevant: float) ->
 
 def list_changes(
     tracks: Sequence[Track], *, metric: Metric, axis: Axis, relevant: float
-) -> list[figures.Change]:
-    """`changes` of the figures: significant and relevant changes of each series, in order.
+) -> list[LevelChange]:
+    """The significant and relevant changes of each series, in order.
 
     before, after: the level (geometric mean of the trials) in the metric's unit; ratio: after ÷
     before.
     """
     rule = Rule(metric.better, relevant)
     return [
-        _change(track, change, (metric, axis, relevant))
+        LevelChange(_record(track, change, (metric, axis, relevant)), claim)
         for track in tracks
-        for change in find_changes([trials for _, trials in track.values], rule)
+        for change, claim in _claims(
+            track, find_changes([trials for _, trials in track.values], rule)
+        )
     ]
 
 
-def _change(track: Track, change: Change, asked: tuple[Metric, Axis, float]) -> figures.Change:
+def _claims(track: Track, changes: Sequence[Change]) -> Iterator[tuple[Change, NamedRatio]]:
+    """Each change with its ratio, which says how the levels before and since were measured."""
+    samples = dict(track.samples)
+    bounds = [0, *(change.index for change in changes), len(track.values)]
+    for change, first, last in zip(changes, bounds[:-2], bounds[2:], strict=True):
+        at, known = change.index, [x for x, trials in track.values if trials]
+        levels = (
+            [samples[x] for x, _ in track.values[low:high] if x in samples]
+            for low, high in ((first, at), (at, last))
+        )
+        ratio = replace(change.ratio, design=design_of_levels(*levels))
+        x = track.values[at][0]
+        names = [f"{track.label} {_place_text(each)}" for each in (x, known[known.index(x) - 1])]
+        yield change, NamedRatio(ratio, *names)
+
+
+def _record(track: Track, change: Change, asked: tuple[Metric, Axis, float]) -> figures.Change:
     metric, axis, relevant = asked
     x = track.values[change.index][0]
     return figures.Change(
@@ -150,19 +182,22 @@ def change_text(
 
     Where the interval reaches into the threshold, it is a change of uncertain size.
     """
-    place = x if isinstance(x, str) else load_number(float(x))
     is_sized = change.ratio.verdict != "size_uncertain"
     verb = change.ratio.verdict if is_sized else "changed"
     doubt = "" if is_sized else f", perhaps by less than {percent(relevant)}"
     before, after = (figure_text(value, metric.unit) for value in (change.before, change.after))
     return (
-        f"{label} {verb} {_WITH[axis]} {place}: {_name(metric)} "
+        f"{label} {verb} {_WITH[axis]} {_place_text(x)}: {_name(metric)} "
         f"{ratio_text(change.ratio)}, {before} before, {after} since{doubt}"
     )
 
 
+def _place_text(x: str | float) -> str:
+    return x if isinstance(x, str) else load_number(float(x))
+
+
 def trend_headline(
-    changes: Sequence[figures.Change],
+    changes: Sequence[LevelChange],
     tracks: Sequence[Track],
     *,
     metric: Metric,
@@ -181,7 +216,7 @@ def trend_headline(
         more = len(changes) - 1
         rest = f"; {more} more change{'' if more == 1 else 's'}" if more else ""
         check = "" if is_one_run else f". {drift_text(axis)}"
-        return f"{largest.text}{rest}{check}"
+        return f"{largest.record.text}{rest}{check}"
     if (text := _no_trend_text(tracks, metric=metric, axis=axis)) is not None:
         return text
     by_length = sorted(tracks, key=lambda track: -track.known)
@@ -204,9 +239,8 @@ def _no_trend_text(tracks: Sequence[Track], *, metric: Metric, axis: Axis) -> st
     ((x, level),) = _levels(most) or ((most.values[0][0], None),)
     if len(tracks) > 1 or level is None:
         return f"No trend yet: each series was measured {_IN_ONE[axis]} only"
-    place = x if isinstance(x, str) else load_number(float(x))
     figure = figure_text(level, metric.unit)
-    return f"No trend yet: {most.label} was measured {_WITH[axis]} {place} only, {figure}"
+    return f"No trend yet: {most.label} was measured {_WITH[axis]} {_place_text(x)} only, {figure}"
 
 
 def _unchanged_text(track: Track, name: str, axis: Axis, rule: Rule) -> str:
@@ -218,25 +252,23 @@ def _unchanged_text(track: Track, name: str, axis: Axis, rule: Rule) -> str:
         )
     least = least_change([trials for _, trials in track.values], rule)
     size = "" if least is None else f" of {share_text(least)} or more"
-    first = next(x for x, trials in track.values if trials)
-    place = first if isinstance(first, str) else load_number(float(first))
+    place = _place_text(next(x for x, trials in track.values if trials))
     return f"{track.label}: no lasting change of {name}{size} since {place} ({track.known} {many})"
 
 
 def trend_doubts(
-    changes: Sequence[figures.Change], tracks: Sequence[Track], *, axis: Axis
+    changes: Sequence[LevelChange], tracks: Sequence[Track], *, axis: Axis
 ) -> list[Reason]:
-    """Why the sentence above the trend may not hold."""
+    """Why the sentence above the trend may not hold. `tracks`: those that are no pair."""
     if changes:
         largest = largest_change(changes)
-        if largest.verdict != "size_uncertain":
+        if largest.claim.ratio.verdict != "size_uncertain":
             return []
         remedy = "Measure more trials to learn its size."
-        if any(track.has_two_modes for track in tracks if track.series == largest.series):
+        if any(track.has_two_modes for track in tracks if track.series == largest.record.series):
             remedy = as_sentence(PART_THE_MODES)
         return [Reason("the change may be too small to matter", remedy, Harm.WARNS)]
-    most = max((track.known for track in tracks), default=0)
-    if most >= LEAST_POSITIONS or (axis == "version" and most == PAIR):
+    if not tracks or max(track.known for track in tracks) >= LEAST_POSITIONS:
         return []
     many = _MANY[axis]
     remedy = f"Measure at least {LEAST_POSITIONS} {many}."
@@ -256,6 +288,6 @@ def _name(metric: Metric) -> str:
     return metric.label[0].lower() + metric.label[1:]
 
 
-def largest_change(changes: Sequence[figures.Change]) -> figures.Change:
+def largest_change(changes: Sequence[LevelChange]) -> LevelChange:
     """The one with the largest ratio, whether up or down."""
-    return max(changes, key=lambda each: max(each.ratio, 1 / each.ratio) if each.ratio else 0.0)
+    return max(changes, key=lambda each: abs(log(each.claim.ratio.value or 1.0)))

@@ -7,6 +7,7 @@ five are slower.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from backend.analysis.compare.design import NamedRatio
 from backend.analysis.compare.headline import Headline, place_text
 from backend.analysis.compare.ranking import Ranking
 from backend.analysis.compare.trend import (
@@ -20,17 +21,16 @@ from backend.analysis.compare.trend import (
 from backend.analysis.grouping.sweep import Sweep
 from backend.analysis.query.field import natural
 from backend.analysis.query.metrics import METRICS
-from backend.stats import Ratio
 
 
 @dataclass(frozen=True, slots=True)
 class VersionChanges:
     """`text`: the largest change, and how many more there are. `short`: who changed, and with which
-    version. `ratio`: of that change. `check`: what rules out a drift, where runs differ in time."""
+    version. `claim`: its ratio. `check`: what rules out a drift, where runs differ in time."""
 
     text: str
     short: str
-    ratio: Ratio
+    claim: NamedRatio
     check: str | None = None
 
     def beside(self, headline: Headline, *, is_tie: bool) -> Headline:
@@ -58,16 +58,8 @@ def find_version_changes(
     runs = {cell.run.id for row in ranking.rows for cell in row.entrant.point.cells}
     return VersionChanges(
         text=f"{place[:1].upper()}{place[1:]}, {told}",
-        short=largest.text.partition(":")[0],
-        ratio=Ratio(
-            value=largest.ratio,
-            low=largest.low,
-            high=largest.high,
-            verdict=largest.verdict or "inconclusive",
-            why="",
-            significant=True,
-            relevant=True,
-        ),
+        short=largest.record.text.partition(":")[0],
+        claim=largest.claim,
         check=None if len(runs) == 1 else drift_text("version"),
     )
 

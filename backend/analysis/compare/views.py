@@ -4,9 +4,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from backend.analysis import figures
-from backend.analysis.compare.capacity import CapacityRow, capacity_headline, find_capacities
+from backend.analysis.compare.capacity import (
+    LIMITED,
+    CapacityRow,
+    capacity_headline,
+    find_capacities,
+)
 from backend.analysis.compare.comparability import Comparability
-from backend.analysis.compare.decision import Decision, doubt_of, with_one_advice
+from backend.analysis.compare.decision import Decision, doubts_of
 from backend.analysis.compare.gathering import Gathered
 from backend.analysis.compare.headline import Headline
 from backend.analysis.compare.panels import (
@@ -24,6 +29,7 @@ from backend.analysis.compare.saturation import (
     saturation_headline,
 )
 from backend.analysis.compare.trend import (
+    LevelChange,
     Track,
     VersionPair,
     join_pairs,
@@ -40,6 +46,7 @@ from backend.analysis.grouping.sweep import Sweep, load_of
 from backend.analysis.loading.histogram_cache import curves, pool_of
 from backend.analysis.query.field import Value
 from backend.analysis.query.fields import COVERS, FIELDS
+from backend.stats.replicates import Units
 
 WORKLOAD_PARTS = tuple(field.identity for field in FIELDS.values() if field.of == "workload")
 
@@ -66,9 +73,15 @@ class Views:
     ratios: RatioView | None
     # Of each series along versions or dates, where that is the axis.
     tracks: tuple[Track, ...]
-    changes: tuple[figures.Change, ...]
+    changes: tuple[LevelChange, ...]
     # Of the servers with two versions, where versions are the axis.
     pairs: tuple[VersionPair, ...] = ()
+
+    @property
+    def unpaired(self) -> list[Track]:
+        """The tracks that are no pair of versions."""
+        paired = {pair.track.series for pair in self.pairs}
+        return [track for track in self.tracks if track.series not in paired]
 
     def capacity_record(self) -> figures.Capacity | None:
         """None if no limit was asked for."""
@@ -150,7 +163,7 @@ def _track(gathered: Gathered, sweep: Sweep) -> Track:
     return track_of(sweep.group.id, sweep.group.label, by_x, gathered.query.metric)
 
 
-def _changes(gathered: Gathered, tracks: Sequence[Track]) -> list[figures.Change]:
+def _changes(gathered: Gathered, tracks: Sequence[Track]) -> list[LevelChange]:
     if not tracks:
         return []
     return list_changes(
@@ -218,17 +231,16 @@ def _row_labels(gathered: Gathered) -> dict[str, str]:
 
 def view_headline(gathered: Gathered, views: Views) -> Headline | None:
     """The sentence of the asked view; None where the sentence of the ranking is shown."""
-    query, axis, metric = gathered.query, gathered.grouping.x, gathered.metric
+    query, axis = gathered.query, gathered.grouping.x
     if views.tracks:
         return _trend_headline(gathered, views)
-    # At a chosen load, or for a metric that is no rate, the sentence of the ranking is the answer.
-    if views.capacity and query.limit is not None and query.at is None and metric.group == "rate":
+    if is_of_capacity(gathered, views):
         return Headline(
             capacity_headline(
                 views.capacity,
-                limit_us=query.limit,
+                limit_us=query.limit or 0.0,
                 axis=axis,
-                metric=metric,
+                metric=gathered.metric,
                 baseline=query.baseline,
             )
         )
@@ -237,12 +249,17 @@ def view_headline(gathered: Gathered, views: Views) -> Headline | None:
     return None
 
 
+def is_of_capacity(gathered: Gathered, views: Views) -> bool:
+    """Whether the sentence is about the highest loads under the limit. At a chosen load, or for a
+    metric that is no rate, that of the ranking is the answer."""
+    return bool(views.capacity) and gathered.query.at is None and gathered.metric.group == "rate"
+
+
 def _trend_headline(gathered: Gathered, views: Views) -> Headline:
     """The changes, else that none was found; of servers with two versions, how these differ."""
     metric, relevant = gathered.metric, gathered.demands.relevant
-    of_pairs = [pair.track for pair in views.pairs]
-    tracks = [track for track in views.tracks if track not in of_pairs]
-    if of_pairs and not tracks:
+    tracks = views.unpaired
+    if not tracks:
         return join_pairs(views.pairs, metric, relevant)
     headline = Headline(
         trend_headline(
@@ -254,24 +271,36 @@ def _trend_headline(gathered: Gathered, views: Views) -> Headline:
             is_one_run=len({cell.run.id for point in gathered.points for cell in point.cells}) == 1,
         )
     )
-    if views.changes or not of_pairs:
+    if views.changes or not views.pairs:
         return headline
     return headline.followed(join_pairs(views.pairs, metric, relevant).text)
 
 
-def decide_view(gathered: Gathered, views: Views) -> Decision:
-    """What the sentence of a trend decides, else that of the saturation points, and why it may not
-    hold."""
-    if not views.tracks:
-        return Decision(doubts=tuple(saturation_doubts(views.saturation)))
-    doubts = trend_doubts(views.changes, views.tracks, axis=TREND_AXES[gathered.grouping.x])
+def decide_view(gathered: Gathered, views: Views, of_ranking: Decision) -> Decision:
+    """What the sentence of the view decides, and why it may not hold.
+
+    `of_ranking`: what the ranking decides, which stands beside the highest loads under the limit.
+    """
+    if views.tracks:
+        return _decide_trend(gathered, views)
+    if is_of_capacity(gathered, views):
+        under = _units_at(((row.sweep, row.highest.x) for row in views.capacity), LIMITED)
+        return replace(of_ranking, alone=(*of_ranking.alone, *under))
+    saturated = _units_at(((row.sweep, row.knee.x) for row in views.saturation), "throughput")
+    return Decision(doubts=tuple(saturation_doubts(views.saturation)), alone=tuple(saturated))
+
+
+def _units_at(places: Iterable[tuple[Sweep, float | None]], metric: str) -> list[Units]:
+    """Of each series the trials at its own load, where there is one."""
+    points = [sweep.at(x) for sweep, x in places if x is not None]
+    samples = [point.metrics[metric].sample for point in points if point is not None]
+    return [sample.units for sample in samples if sample is not None]
+
+
+def _decide_trend(gathered: Gathered, views: Views) -> Decision:
+    doubts = trend_doubts(views.changes, views.unpaired, axis=TREND_AXES[gathered.grouping.x])
     if views.changes:
-        return Decision(doubts=tuple(doubts))
-    of_pairs = [
-        (pair.ratio, doubt_of(pair.ratio, f"{pair.track.label} {pair.newer}", pair.older))
-        for pair in views.pairs
-    ]
+        return Decision(tuple(change.claim for change in views.changes), tuple(doubts))
+    claims = tuple(pair.claim for pair in views.pairs)
     # Beside a longer series, a pair does not make the whole answer an open one.
-    is_whole = len(views.pairs) == len(views.tracks)
-    ratios = tuple(pair.ratio for pair in views.pairs) if is_whole else ()
-    return Decision(ratios, (*doubts, *with_one_advice(of_pairs)))
+    return Decision(claims, (*doubts, *doubts_of(claims)), has_more=bool(views.unpaired))

@@ -25,7 +25,9 @@ def changes(one, metric=P99):
 
 
 def test_a_change_has_its_levels_its_ratio_and_a_sentence():
-    (found,) = changes(track(40, 40.1, 40, 39.9, 52, 52.1, 52))
+    (change,) = changes(track(40, 40.1, 40, 39.9, 52, 52.1, 52))
+    found = change.record
+    assert change.claim[1:] == ("nginx 1.4", "nginx 1.3")
     assert (found.series, found.x, found.verdict) == ("aa", "1.4", "regressed")
     assert found.ratio == pytest.approx(found.after / found.before)
     assert found.low < found.ratio < found.high
@@ -35,7 +37,8 @@ def test_a_change_has_its_levels_its_ratio_and_a_sentence():
 
 def test_a_change_that_may_be_below_the_threshold_is_no_improvement():
     one = track(*[1] * 6, *[0.977] * 6)
-    (change,) = changes(one)
+    (found,) = changes(one)
+    change = found.record
     assert change.low < change.ratio < 1 / 1.02 < change.high < 1
     assert change.verdict == "size_uncertain"
     assert change.text.startswith("nginx changed with version 1.6: latency p99 0.977× [0.9")
@@ -52,7 +55,7 @@ def test_more_throughput_is_better_on_a_date():
         ],
     )
     (found,) = list_changes([one], metric=THROUGHPUT, axis="date", relevant=0.02)
-    assert found.text.startswith("nginx improved on 2026-03-05: throughput 2.00×")
+    assert found.record.text.startswith("nginx improved on 2026-03-05: throughput 2.00×")
 
 
 def test_the_finding_is_the_largest_change():
@@ -61,11 +64,11 @@ def test_the_finding_is_the_largest_change():
     assert len(found) == 2
     text = trend_headline(found, [one], metric=P99, axis="version", relevant=0.02)
     assert text == (
-        f"{found[1].text}; 1 more change. To rule out a drift of the machine, measure the versions "
+        f"{found[1].record.text}; 1 more change. To rule out a drift of the machine, measure the versions "
         "before and after the change in one run"
     )
     text = trend_headline(found, [one], metric=P99, axis="version", relevant=0.02, is_one_run=True)
-    assert text == f"{found[1].text}; 1 more change"
+    assert text == f"{found[1].record.text}; 1 more change"
 
 
 def test_no_change_is_said_and_too_few_versions_too():

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from backend.analysis.compare.advice import found_text
 from backend.analysis.compare.comparability import Comparability
-from backend.analysis.compare.decision import Decision, doubt_of, with_one_advice
-from backend.analysis.compare.design import design_doubts
+from backend.analysis.compare.decision import Decision, doubts_of
+from backend.analysis.compare.design import NamedRatio
 from backend.analysis.compare.headline import ahead_text, open_text
 from backend.analysis.compare.ratio_texts import ratio_text
 from backend.analysis.pages.pair.judging import JudgedPair
@@ -75,14 +75,12 @@ def write_pair_finding(
 
 def decide_pairs(pairs: Sequence[JudgedPair], names: tuple[str, str]) -> Decision:
     """What the ratios decide that the finding is about: of throughput, at the highest loads."""
-    ratios = [
-        (_labels(pair, names), pair.ratios[place, METRIC])
+    claims = tuple(
+        NamedRatio(pair.ratios[place, METRIC], *_labels(pair, names))
         for pair in pairs
         if (place := pair.highest_shared) is not None
-    ]
-    doubts = with_one_advice((ratio, doubt_of(ratio, *labels)) for labels, ratio in ratios)
-    doubts += design_doubts((ratio, *labels) for labels, ratio in ratios)
-    return Decision(tuple(ratio for _, ratio in ratios), tuple(doubts))
+    )
+    return Decision(claims, tuple(doubts_of(claims)))
 
 
 def _labels(pair: JudgedPair, names: tuple[str, str]) -> tuple[str, str]:
