@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from backend.analysis import figures
@@ -24,10 +25,15 @@ from backend.analysis.compare.headline import (
     explain_no_ranking,
     write_headline,
 )
+from backend.analysis.compare.other_loads import OtherLoad, find_other_loads
 from backend.analysis.compare.ranking import Ranking, is_tie, rank
 from backend.analysis.compare.ratios import Yardstick
 from backend.analysis.compare.reasons import Reason
-from backend.analysis.compare.version_changes import VersionChanges, find_version_changes
+from backend.analysis.compare.version_changes import (
+    VersionChanges,
+    are_versions,
+    find_version_changes,
+)
 from backend.analysis.grouping.fired_checks import Fired, collect_fired_checks, count_trials
 from backend.analysis.grouping.points import Point
 from backend.analysis.grouping.shared_checks import check_sweeps
@@ -60,6 +66,8 @@ class Panel:
     `ranking`: None if they may not be compared or nothing was measured at `place`. `beside`:
     what another metric says of the leader. `crossing`: the other loads at which others lead.
     `changes`: the changes between the versions of one server, where these are the series.
+    `others`: the leader at its other loads. `families`: how many families of intervals share the
+    error of the page, if all panels ask as much as this one.
     """
 
     judgement: Judgement
@@ -69,6 +77,8 @@ class Panel:
     beside: Beside | None = None
     crossing: Crossing | None = None
     changes: VersionChanges | None = None
+    others: tuple[OtherLoad, ...] = ()
+    families: int = 1
 
     @property
     def claims(self) -> list[NamedRatio]:
@@ -189,58 +199,33 @@ def _has_unplaced(gathered: Gathered) -> bool:
 def _panel(gathered: Gathered, judgement: Judgement, yardstick: Yardstick) -> Panel:
     place = _ranking_place(gathered, judgement.sweeps)
     ranking = _ranking(gathered, judgement, place, yardstick)
-    if ranking is not None and gathered.beyond:
+    if ranking is None:
+        return Panel(judgement, place, None, _headline(gathered, judgement, None, None))
+    if gathered.beyond:
         beyond = rows_beyond(gathered, judgement.sweeps, judgement.name, place)
         ranking = replace(ranking, beyond=beyond)
-    beside = _beside(gathered, ranking, yardstick.families)
-    crossing = _crossing(gathered, judgement, ranking, yardstick.families)
-    changes = _changes(gathered, judgement, ranking)
+    others = find_other_loads(gathered, judgement.sweeps, ranking)
+    families = yardstick.families * _questions(judgement.sweeps, ranking, others)
+    shared = partial(gathered.yardstick, families=families)
+    beside, axis = find_beside(ranking, shared), gathered.grouping.x
+    crossing = find_crossing(others, judgement.sweeps, ranking, shared(), axis=axis)
+    changes = find_version_changes(judgement.sweeps, ranking, shared(), axis=axis)
+    if crossing is not None or (beside is not None and beside.is_opposed):
+        ranking = ranking.held_to(shared())
     headline = _headline(gathered, judgement, ranking, beside)
     if crossing is not None:
         headline = headline.followed(crossing.text(names_both=True))
-    if changes is not None and ranking is not None:
+    if changes is not None:
         contest = ranking.contest
         headline = changes.beside(headline, is_tie=contest is None or is_tie(contest.ratio))
-    return Panel(judgement, place, ranking, headline, beside, crossing, changes)
+    return Panel(judgement, place, ranking, headline, beside, crossing, changes, others, families)
 
 
-def _beside(gathered: Gathered, ranking: Ranking | None, panels: int) -> Beside | None:
-    if ranking is None:
-        return None
-    families = panels * (1 + len(metrics_beside(ranking.metric)))
-    return find_beside(
-        ranking,
-        lambda metric, relevant: gathered.yardstick(
-            families=families, metric=metric, relevant=relevant
-        ),
-    )
-
-
-def _crossing(
-    gathered: Gathered, judgement: Judgement, ranking: Ranking | None, panels: int
-) -> Crossing | None:
-    """Where others lead, with whether the leader leads at its load by intervals as wide."""
-    if ranking is None:
-        return None
-    crossing = find_crossing(gathered, judgement.sweeps, ranking, panels=panels)
-    if crossing is None:
-        return None
-    wider = gathered.yardstick(families=crossing.families)
-    again = _ranking(gathered, judgement, ranking.x, wider)
-    return replace(crossing, is_led=again is not None and again.is_led_beyond_doubt)
-
-
-def _changes(
-    gathered: Gathered, judgement: Judgement, ranking: Ranking | None
-) -> VersionChanges | None:
-    if ranking is None:
-        return None
-    return find_version_changes(
-        judgement.sweeps,
-        ranking,
-        axis=gathered.grouping.x,
-        relevant=gathered.demands.relevant,
-    )
+def _questions(sweeps: Sequence[Sweep], ranking: Ranking, others: Sequence[OtherLoad]) -> int:
+    """How many families of intervals a panel asks for: who leads, by which other metrics, at which
+    other loads, and between which versions."""
+    loads = sum(1 for other in others if other.rivals)
+    return 1 + len(metrics_beside(ranking.metric)) + loads + are_versions(sweeps)
 
 
 def _ranking_place(gathered: Gathered, sweeps: Sequence[Sweep]) -> Value:

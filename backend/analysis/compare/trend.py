@@ -21,7 +21,6 @@ from backend.analysis.query.units import figure_text, load_number
 from backend.noise.sentences import share_text
 from backend.stats import Ratio
 from backend.stats.changes import LEAST_POSITIONS, Change, find_changes, least_change
-from backend.stats.comparison import Rule
 from backend.stats.design import design_of_levels
 from backend.stats.replicates import Sample
 from backend.stats.thresholds import percent
@@ -59,6 +58,11 @@ class Track:
     @property
     def known(self) -> int:
         return sum(1 for _, trials in self.values if trials)
+
+    @property
+    def is_pair(self) -> bool:
+        """Whether it has two places that can be compared, and no other."""
+        return self.known == len(self.samples) == PAIR
 
 
 def track_of(
@@ -108,7 +112,7 @@ class VersionPair:
 
 def pair_versions(tracks: Sequence[Track], yardstick: Yardstick) -> list[VersionPair]:
     """The tracks of exactly two known versions. All intervals hold together."""
-    pairs = [track for track in tracks if track.known == len(track.samples) == PAIR]
+    pairs = [track for track in tracks if track.is_pair]
     sides = [(track.samples[0][1], track.samples[1][1]) for track in pairs]
     return [
         VersionPair(track, str(track.samples[0][0]), str(track.samples[1][0]), ratio)
@@ -126,25 +130,25 @@ def join_pairs(pairs: Sequence[VersionPair], metric: Metric, relevant: float) ->
 
 
 def list_changes(
-    tracks: Sequence[Track], *, metric: Metric, axis: Axis, relevant: float
+    tracks: Sequence[Track], yardstick: Yardstick, *, metric: Metric, axis: Axis
 ) -> list[LevelChange]:
     """The significant and relevant changes of each series, in order.
 
     before, after: the level (geometric mean of the trials) in the metric's unit; ratio: after ÷
     before.
     """
-    rule = Rule(metric.better, relevant)
+    asked = metric, axis, yardstick.relevant
     return [
-        LevelChange(_record(track, change, (metric, axis, relevant)), claim)
+        LevelChange(_record(track, change, asked), claim)
         for track in tracks
-        for change, claim in _claims(
-            track, find_changes([trials for _, trials in track.values], rule)
-        )
+        for change, claim in _claims(track, yardstick)
     ]
 
 
-def _claims(track: Track, changes: Sequence[Change]) -> Iterator[tuple[Change, NamedRatio]]:
+def _claims(track: Track, yardstick: Yardstick) -> Iterator[tuple[Change, NamedRatio]]:
     """Each change with its ratio, which says how the levels before and since were measured."""
+    trials = [trials for _, trials in track.values]
+    changes = find_changes(trials, yardstick.rule, families=yardstick.families)
     samples = dict(track.samples)
     bounds = [0, *(change.index for change in changes), len(track.values)]
     for change, first, last in zip(changes, bounds[:-2], bounds[2:], strict=True):
@@ -199,18 +203,14 @@ def _place_text(x: str | float) -> str:
 def trend_headline(
     changes: Sequence[LevelChange],
     tracks: Sequence[Track],
+    yardstick: Yardstick,
     *,
     metric: Metric,
     axis: Axis,
-    relevant: float,
     is_one_run: bool = False,
 ) -> str:
     """The sentence above the trend: its largest change, else that none was found, and which could
-    have been.
-
-    `relevant`: the share below which a change does not matter. `is_one_run`: whether all was
-    measured in one run.
-    """
+    have been. `is_one_run`: whether all was measured in one run."""
     if changes:
         largest = largest_change(changes)
         more = len(changes) - 1
@@ -220,8 +220,9 @@ def trend_headline(
     if (text := _no_trend_text(tracks, metric=metric, axis=axis)) is not None:
         return text
     by_length = sorted(tracks, key=lambda track: -track.known)
-    rule = Rule(metric.better, relevant)
-    return join_series([_unchanged_text(each, _name(metric), axis, rule) for each in by_length])
+    return join_series(
+        [_unchanged_text(each, _name(metric), axis, yardstick) for each in by_length]
+    )
 
 
 def drift_text(axis: Axis) -> str:
@@ -243,14 +244,15 @@ def _no_trend_text(tracks: Sequence[Track], *, metric: Metric, axis: Axis) -> st
     return f"No trend yet: {most.label} was measured {_WITH[axis]} {_place_text(x)} only, {figure}"
 
 
-def _unchanged_text(track: Track, name: str, axis: Axis, rule: Rule) -> str:
+def _unchanged_text(track: Track, name: str, axis: Axis, yardstick: Yardstick) -> str:
     """That no change was found in a series, and which could have been; or that none could be."""
     many = _MANY[axis]
     if track.known < LEAST_POSITIONS:
         return (
             f"{track.label}: too few {many} to find a change ({track.known} of {LEAST_POSITIONS})"
         )
-    least = least_change([trials for _, trials in track.values], rule)
+    trials = [trials for _, trials in track.values]
+    least = least_change(trials, yardstick.rule, families=yardstick.families)
     size = "" if least is None else f" of {share_text(least)} or more"
     place = _place_text(next(x for x, trials in track.values if trials))
     return f"{track.label}: no lasting change of {name}{size} since {place} ({track.known} {many})"

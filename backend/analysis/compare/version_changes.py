@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from backend.analysis.compare.design import NamedRatio
 from backend.analysis.compare.headline import Headline, place_text
 from backend.analysis.compare.ranking import Ranking
+from backend.analysis.compare.ratios import Yardstick
 from backend.analysis.compare.trend import (
     Track,
     drift_text,
@@ -21,6 +22,7 @@ from backend.analysis.compare.trend import (
 from backend.analysis.grouping.sweep import Sweep
 from backend.analysis.query.field import natural
 from backend.analysis.query.metrics import METRICS
+from backend.stats.changes import LEAST_POSITIONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,19 +42,19 @@ class VersionChanges:
 
 
 def find_version_changes(
-    sweeps: Sequence[Sweep], ranking: Ranking, *, axis: str, relevant: float
+    sweeps: Sequence[Sweep], ranking: Ranking, yardstick: Yardstick, *, axis: str
 ) -> VersionChanges | None:
     """The changes over the versions at the ranked place; None without one, or if the series are
     not versions of one server alone."""
     metric = METRICS[ranking.metric]
-    if metric.group == "errors" or not _are_versions(sweeps):
+    if metric.group == "errors" or not are_versions(sweeps):
         return None
     track = _track_of(sweeps, ranking)
-    changes = list_changes([track], metric=metric, axis="version", relevant=relevant)
+    changes = list_changes([track], yardstick, metric=metric, axis="version")
     if not changes:
         return None
     told = trend_headline(
-        changes, [track], metric=metric, axis="version", relevant=relevant, is_one_run=True
+        changes, [track], yardstick, metric=metric, axis="version", is_one_run=True
     )
     place, largest = place_text(ranking, axis), largest_change(changes)
     runs = {cell.run.id for row in ranking.rows for cell in row.entrant.point.cells}
@@ -72,9 +74,11 @@ def _track_of(sweeps: Sequence[Sweep], ranking: Ranking) -> Track:
     return track_of("", sweeps[0].group.first.series.server.name, by_version, ranking.metric)
 
 
-def _are_versions(sweeps: Sequence[Sweep]) -> bool:
-    """Whether the series are different known versions of one server, and nothing else differs
-    between the servers."""
+def are_versions(sweeps: Sequence[Sweep]) -> bool:
+    """Whether the series are different known versions of one server, enough to find a change, and
+    nothing else differs between the servers."""
+    if len(sweeps) < LEAST_POSITIONS:
+        return False
     servers = [sweep.group.first.series.server for sweep in sweeps]
     versions = [server.version for server in servers]
     others = {

@@ -22,6 +22,7 @@ from backend.analysis.compare.panels import (
     judge_workloads,
 )
 from backend.analysis.compare.ratio_table import Entry, RatioTable, entry_of, make_ratio_table
+from backend.analysis.compare.ratios import Yardstick
 from backend.analysis.compare.saturation import (
     SaturationRow,
     find_saturation_points,
@@ -46,6 +47,7 @@ from backend.analysis.grouping.sweep import Sweep, load_of
 from backend.analysis.loading.histogram_cache import curves, pool_of
 from backend.analysis.query.field import Value
 from backend.analysis.query.fields import COVERS, FIELDS
+from backend.stats.changes import LEAST_POSITIONS
 from backend.stats.replicates import Units
 
 WORKLOAD_PARTS = tuple(field.identity for field in FIELDS.values() if field.of == "workload")
@@ -166,18 +168,25 @@ def _track(gathered: Gathered, sweep: Sweep) -> Track:
 def _changes(gathered: Gathered, tracks: Sequence[Track]) -> list[LevelChange]:
     if not tracks:
         return []
+    axis = TREND_AXES[gathered.grouping.x]
     return list_changes(
-        tracks,
-        metric=gathered.metric,
-        axis=TREND_AXES[gathered.grouping.x],
-        relevant=gathered.demands.relevant,
+        tracks, _trend_yardstick(gathered, tracks), metric=gathered.metric, axis=axis
     )
+
+
+def _trend_yardstick(gathered: Gathered, tracks: Sequence[Track]) -> Yardstick:
+    """The rules of all changes and pairs of versions together: each track is a family."""
+    has_pairs = gathered.grouping.x == "version"
+    asked = [
+        track for track in tracks if track.known >= LEAST_POSITIONS or (has_pairs and track.is_pair)
+    ]
+    return gathered.yardstick(families=max(len(asked), 1))
 
 
 def _version_pairs(gathered: Gathered, tracks: Sequence[Track]) -> list[VersionPair]:
     if not tracks or gathered.grouping.x != "version":
         return []
-    return pair_versions(tracks, gathered.yardstick())
+    return pair_versions(tracks, _trend_yardstick(gathered, tracks))
 
 
 def _ratios(gathered: Gathered, panels: Sequence[Panel]) -> RatioView | None:
@@ -265,9 +274,9 @@ def _trend_headline(gathered: Gathered, views: Views) -> Headline:
         trend_headline(
             views.changes,
             tracks,
+            _trend_yardstick(gathered, views.tracks),
             metric=metric,
             axis=TREND_AXES[gathered.grouping.x],
-            relevant=relevant,
             is_one_run=len({cell.run.id for point in gathered.points for cell in point.cells}) == 1,
         )
     )

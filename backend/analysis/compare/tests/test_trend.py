@@ -4,6 +4,7 @@ from types import SimpleNamespace
 import pytest
 
 from backend.analysis.compare.entrant import Entrant
+from backend.analysis.compare.ratios import Yardstick
 from backend.analysis.compare.trend import Track, list_changes, track_of, trend_headline
 from backend.analysis.grouping.measures import Measure
 from backend.analysis.query.metrics import METRICS
@@ -21,7 +22,15 @@ def track(*factors):
 
 
 def changes(one, metric=P99):
-    return list_changes([one], metric=metric, axis="version", relevant=0.02)
+    return list_changes([one], yardstick(metric), metric=metric, axis="version")
+
+
+def yardstick(metric, families=1):
+    return Yardstick(metric.better, 0.02, families=families)
+
+
+def headline(found, tracks, metric=P99, **more):
+    return trend_headline(found, tracks, yardstick(metric), metric=metric, axis="version", **more)
 
 
 def test_a_change_has_its_levels_its_ratio_and_a_sentence():
@@ -54,7 +63,7 @@ def test_more_throughput_is_better_on_a_date():
             for at, (_, trials) in enumerate(track(1, 1, 1, 1, 2, 2, 2).values, start=1)
         ],
     )
-    (found,) = list_changes([one], metric=THROUGHPUT, axis="date", relevant=0.02)
+    (found,) = list_changes([one], yardstick(THROUGHPUT), metric=THROUGHPUT, axis="date")
     assert found.record.text.startswith("nginx improved on 2026-03-05: throughput 2.00×")
 
 
@@ -62,30 +71,27 @@ def test_the_finding_is_the_largest_change():
     one = track(*[1] * 6, *[1.2] * 6, *[2] * 6)
     found = changes(one)
     assert len(found) == 2
-    text = trend_headline(found, [one], metric=P99, axis="version", relevant=0.02)
+    text = headline(found, [one])
     assert text == (
-        f"{found[1].record.text}; 1 more change. To rule out a drift of the machine, measure the versions "
-        "before and after the change in one run"
+        f"{found[1].record.text}; 1 more change. To rule out a drift of the machine, measure the "
+        "versions before and after the change in one run"
     )
-    text = trend_headline(found, [one], metric=P99, axis="version", relevant=0.02, is_one_run=True)
+    text = headline(found, [one], is_one_run=True)
     assert text == f"{found[1].record.text}; 1 more change"
 
 
 def test_no_change_is_said_and_too_few_versions_too():
     steady, short = track(*[1] * 12), track(1, 2)
-    words = {"metric": P99, "axis": "version", "relevant": 0.02}
-    assert trend_headline(changes(steady), [steady], **words) == (
+    assert headline(changes(steady), [steady]) == (
         "nginx: no lasting change of latency p99 of 2 % or more since 1.0 (12 versions)"
     )
     # Two versions are a pair: no step between them is called a change.
-    assert trend_headline([], [short], **words) == (
-        "nginx: too few versions to find a change (2 of 6)"
-    )
+    assert headline([], [short]) == ("nginx: too few versions to find a change (2 of 6)")
 
 
 def test_each_server_of_a_trend_is_named_with_its_own_versions():
     long, short = track(*[1] * 12), Track("bb", "caddy", [("2.8", STEADY), ("2.9", STEADY)])
-    text = trend_headline([], [short, long], metric=P99, axis="version", relevant=0.02)
+    text = headline([], [short, long])
     assert text == (
         "nginx: no lasting change of latency p99 of 2 % or more since 1.0 (12 versions); "
         "caddy: too few versions to find a change (2 of 6)"
@@ -96,7 +102,7 @@ def test_a_negative_answer_says_what_it_could_have_found():
     """Versions that differ by 10 % hide a change that versions without noise would show."""
     one = track(*[1, 1.1] * 5, 0.86)
     assert changes(one, THROUGHPUT) == []
-    text = trend_headline([], [one], metric=THROUGHPUT, axis="version", relevant=0.02)
+    text = headline([], [one], THROUGHPUT)
     assert re.fullmatch(
         r"nginx: no lasting change of throughput of [34]\d % or more since 1.0 \(11 versions\)",
         text,
