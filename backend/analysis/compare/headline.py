@@ -70,6 +70,10 @@ class Headline:
     def text(self) -> str:
         return self.sentence if self.margin is None else f"{self.sentence}: {self.margin}"
 
+    def below(self, scope: str | None) -> str:
+        """The text below a sentence that names these runs already."""
+        return self.text if scope is None else self.text.replace(f", {scope}", "")
+
     def prefixed(self, prefix: str) -> Headline:
         return replace(self, sentence=f"{prefix}: {self.sentence}")
 
@@ -260,7 +264,10 @@ def _told_opposed(ranking: Ranking, beside: Beside, place: str, headline: Headli
     a, b, ratio = leader, beside.other, beside.ratio
     if is_inverse:
         a, b, ratio = b, a, ratio.inverse()
-    clear = ahead_text(beside.metric, a, b, ratio, _where(place, ratio))
+    contest = ranking.contest
+    has_one_scope = contest is not None and contest.ratio.scope == ratio.scope
+    where = place if has_one_scope else _where(place, ratio)
+    clear = ahead_text(beside.metric, a, b, ratio, where)
     margin = f"{headline.text}. {clear}"
     if not ranking.is_led_beyond_doubt:
         better = better_text(beside, is_all=len(others) == 1)

@@ -15,7 +15,7 @@ from backend.analysis.compare.aside import aside_of
 from backend.analysis.compare.comparability import Comparability
 from backend.analysis.compare.decision import Decision, decide_panels, decide_ratios
 from backend.analysis.compare.gathering import Gathered
-from backend.analysis.compare.headline import Headline, explain_only, place_text
+from backend.analysis.compare.headline import Headline, place_text
 from backend.analysis.compare.no_basis import find_no_basis, warned
 from backend.analysis.compare.panel_headlines import join_headlines, summarise_leaders
 from backend.analysis.compare.panels import (
@@ -116,9 +116,9 @@ def _overall_of_panels(gathered: Gathered, panels: Sequence[Panel]) -> Overall:
     comparability = combine([panel.judgement for panel in panels])
     headline = join_headlines(gathered, panels)
     leaders = summarise_leaders(gathered, panels)
-    advice = Headline(leaders, headline.text, is_open=decision.open_level is not None)
+    advice = replace(leaders, is_open=decision.open_level is not None)
     check = find_no_basis(panels)
-    advice = advice if check is None else warned(replace(headline, sentence=leaders), check)
+    advice = advice if check is None else warned(Headline(leaders.sentence), check)
     return Overall(comparability, None, headline, decision, advice)
 
 
@@ -132,11 +132,7 @@ def _advice(gathered: Gathered, panel: Panel) -> Headline | None:
     check = find_no_basis([panel])
     if check is not None and not panel.headline.is_open:
         return warned(panel.headline, check)
-    sentence = recommend(gathered, panel)
-    if sentence is None:
-        return None
-    only = explain_only(panel.ranking, gathered.grouping.x)
-    return Headline(sentence, only or panel.headline.text)
+    return recommend(gathered, panel)
 
 
 def _ratio_headline(gathered: Gathered, ratios: RatioView) -> str | None:

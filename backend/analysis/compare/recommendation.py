@@ -6,7 +6,7 @@ from itertools import takewhile
 from backend.analysis.compare.beside import opposed_shares
 from backend.analysis.compare.capacity import LIMITED, doubtful_side
 from backend.analysis.compare.gathering import Gathered
-from backend.analysis.compare.headline import measure_text, place_text
+from backend.analysis.compare.headline import Headline, explain_only, measure_text, place_text
 from backend.analysis.compare.other_loads import OtherLoad
 from backend.analysis.compare.panels import Panel
 from backend.analysis.compare.ranking import Ranking, Row
@@ -23,9 +23,9 @@ RATE, TAIL = "throughput", "p99"
 _RATES = (RATE, "goodput")
 
 
-def recommend(gathered: Gathered, panel: Panel) -> str | None:
+def recommend(gathered: Gathered, panel: Panel) -> Headline | None:
     """`Take haproxy 3.0.4 for up to 256 connections: 93,500 req/s at p99 41 ms, in this run`, and
-    where others are ahead.
+    where others are ahead. The margin says by how much, or that it alone keeps the limit.
 
     None if no server is clearly ahead, if the server that is ahead is clearly worse by throughput
     or p99, or if something other than servers is compared.
@@ -41,9 +41,10 @@ def recommend(gathered: Gathered, panel: Panel) -> str | None:
     reach = _reach(gathered, panel, ranking)
     scope = _scope_text(ranking, winner)
     sentence = f"Take {winner.entrant.label} {reach}: {figures}{f', {scope}' if scope else ''}"
-    if panel.crossing is None:
-        return sentence
-    return f"{sentence}; {panel.crossing.text(names_both=False)}"
+    if panel.crossing is not None:
+        sentence = f"{sentence}; {panel.crossing.text(names_both=False)}"
+    only = explain_only(ranking, gathered.grouping.x)
+    return Headline(sentence, only or panel.headline.below(scope))
 
 
 def _scope_text(ranking: Ranking, winner: Row) -> str | None:

@@ -45,7 +45,7 @@ def test_where_curves_cross_the_sentence_says_who_leads_where(lab):
     assert told["sentence"].startswith("Take a 23.0 at 256 connections: 12,000 req/s")
     assert told["sentence"].endswith("; b 23.0 is ahead at 1 to 64 connections")
     assert "b 23.0 is ahead of a 23.0 at 1 to 64 connections (1.04× to 1.44×)" in told["margin"]
-    assert told["margin"] == ask(lab)["finding"]
+    assert told["margin"] == ask(lab)["finding"].replace(", in this run", "")
 
 
 def test_the_range_begins_where_the_lead_does(lab):
@@ -118,6 +118,20 @@ def test_both_leaders_are_named_where_the_metrics_disagree(lab):
     assert ". b 23.0 answers 99 % of its requests in 0.08" in told["margin"]
     by_tail = answer(lab, "metric=p99")["sentence"]
     assert by_tail.startswith("b 23.0 has the lower p99 at 64 connections, a 23.0 the higher throu")
+
+
+def test_which_runs_it_is_about_is_said_once(lab):
+    """Of one winner, of several panels, and where the metrics disagree."""
+    a_long = {"p50_us": 15_000.0, "workload": OTHER}
+    make_run(
+        lab,
+        *(server("a", 1200), server("b", 1000)),
+        *(server("a", 1200, **a_long), server("b", 1000, workload=OTHER)),
+    )
+    for text in ("workload=hello", "workload=other", "facet=workload"):
+        told = answer(lab, text)
+        assert f"{told['sentence']} {told['margin']}".lower().count("in this run") == 1, told
+    assert ask(lab, "workload=hello")["finding"].endswith("at 64 connections, in this run")
 
 
 def test_a_load_where_the_metrics_disagree_ends_the_range(lab):
