@@ -9,6 +9,7 @@ from backend.analysis.compare.advice import as_sentence, found_text
 from backend.analysis.compare.beside import Beside
 from backend.analysis.compare.capacity import LIMITED
 from backend.analysis.compare.comparability import Comparability
+from backend.analysis.compare.design import NamedRatio
 from backend.analysis.compare.ranking import Contest, Ranking, Row, is_tie
 from backend.analysis.compare.ratio_texts import factor_text, ratio_text
 from backend.analysis.grouping.measures import Measure
@@ -120,7 +121,7 @@ def write_headline(
         doubt = ". ".join(filter(None, doubts))
         return headline.followed(doubt) if doubt else headline
     pair = _pair_of(ranking, contest, beside, is_advised=is_advised)
-    headline = pair_headline(pair, ranking.metric, place, percent(relevant))
+    headline = _pair_headline(pair, ranking.metric, place, percent(relevant))
     if beside is not None and beside.is_opposed:
         return _told_opposed(ranking, beside, place, headline)
     behind = _behind_text(ranking)
@@ -167,11 +168,12 @@ def place_text(ranking: Ranking, axis: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class _Pair:
     """Two series by their names, and the ratio `a` ÷ `b`: in the direction of the ranking's rows,
     where one of them is the baseline, so that a screen shows no ratio and its inverse.
 
-    `is_ahead`: whether `a` leads. `is_all`: whether no other series is ranked.
+    `is_ahead`: whether `a` leads. `is_all`: whether no other series is ranked. `is_ranked`: whether
+    the two are ranked, rather than two versions or runs.
     """
 
     a: str
@@ -180,11 +182,12 @@ class Pair:
     is_ahead: bool
     is_all: bool = True
     beside: Beside | None = None
+    is_ranked: bool = True
 
 
 def _pair_of(
     ranking: Ranking, contest: Contest, beside: Beside | None, *, is_advised: bool
-) -> Pair:
+) -> _Pair:
     leader, other = contest.leader.entrant.label, contest.other.entrant.label
     is_ahead = ranking.baseline is not contest.leader
     ratio = contest.ratio if is_ahead else contest.ratio.inverse()
@@ -192,7 +195,7 @@ def _pair_of(
     if not is_advised or beside is not None:
         ratio = replace(ratio, advice=None)
     a, b = (leader, other) if is_ahead else (other, leader)
-    return Pair(a, b, ratio, is_ahead, len(ranking.ranked) == 2, beside)
+    return _Pair(a, b, ratio, is_ahead, len(ranking.ranked) == 2, beside)
 
 
 def open_text(ratio: Ratio) -> str:
@@ -201,7 +204,16 @@ def open_text(ratio: Ratio) -> str:
     return "; ".join(filter(None, (found, ratio.advice)))
 
 
-def pair_headline(pair: Pair, metric: str, place: str, threshold: str) -> Headline:
+def write_difference(claim: NamedRatio, metric: str, place: str, relevant: float) -> Headline:
+    """The sentence of two versions or runs, as that of a ranking of two series."""
+    ratio, a, b = claim
+    is_ahead = ((ratio.value or 1.0) > 1) == (METRICS[metric].better == "higher")
+    return _pair_headline(
+        _Pair(a, b, ratio, is_ahead, is_ranked=False), metric, place, percent(relevant)
+    )
+
+
+def _pair_headline(pair: _Pair, metric: str, place: str, threshold: str) -> Headline:
     """Who leads, in few words, and for which runs that holds."""
     a, b, ratio = pair.a, pair.b, pair.ratio
     text = ratio_text(ratio)
@@ -222,7 +234,7 @@ def pair_headline(pair: Pair, metric: str, place: str, threshold: str) -> Headli
         return headline.followed(as_sentence(ratio.lack)[:-1]) if ratio.lack else headline
     lack = "Too few trials" if ratio.low is None else "Too noisy"
     margin = "; ".join(filter(None, (text, open_text(ratio))))
-    verb = "rank" if place else "compare"
+    verb = "rank" if pair.is_ranked else "compare"
     hidden = Headline(f"{lack} to {verb} {a} and {b} {place}".rstrip(), margin, is_open=True)
     tie = f"{lack[:1].lower()}{lack[1:]} to rank by {_noun(metric)}"
     return _told_beside(pair, hidden, tie, (metric, place))
@@ -288,7 +300,7 @@ def _behind_text(ranking: Ranking) -> str | None:
     return f"{join_series(labels, ', ')} {verb} behind {first.leader.entrant.label}"
 
 
-def _told_beside(pair: Pair, headline: Headline, tie: str, where: tuple[str, str]) -> Headline:
+def _told_beside(pair: _Pair, headline: Headline, tie: str, where: tuple[str, str]) -> Headline:
     """The difference by another metric that is real, then the tie; the tie alone without one.
 
     `Tomcat 6 has the lower p99 at 100 connections; too noisy to rank by throughput`. `where`: the

@@ -9,7 +9,7 @@ from backend.analysis import figures
 from backend.analysis.compare.advice import PART_THE_MODES, as_sentence
 from backend.analysis.compare.design import NamedRatio
 from backend.analysis.compare.entrant import Entrant
-from backend.analysis.compare.headline import Headline, Pair, pair_headline
+from backend.analysis.compare.headline import Headline, write_difference
 from backend.analysis.compare.ratio_texts import ratio_text
 from backend.analysis.compare.ratios import Yardstick
 from backend.analysis.compare.reasons import Harm, Reason
@@ -104,10 +104,8 @@ class VersionPair:
 
     def headline(self, metric: Metric, relevant: float) -> Headline:
         """`nginx (at 64 connections): 1.28 serves 1.10× [1.08, 1.12] the requests of 1.27`"""
-        value = self.ratio.value or 1.0
-        is_ahead = (value > 1) == (metric.better == "higher")
-        pair = Pair(self.newer, self.older, self.ratio, is_ahead)
-        return pair_headline(pair, metric.id, "", percent(relevant)).prefixed(self.track.label)
+        told = NamedRatio(self.ratio, self.newer, self.older)
+        return write_difference(told, metric.id, "", relevant).prefixed(self.track.label)
 
 
 def pair_versions(tracks: Sequence[Track], yardstick: Yardstick) -> list[VersionPair]:
