@@ -2,7 +2,7 @@
 
 It is looked at where the metric of the page shows no difference, and where the leader may be worse
 by it. The intervals hold for all pairs of the ranked series. They share the error rate of the page
-with whatever else its panel asks (decisions 0059 and 0083).
+with whatever else its panel asks (decisions 0059 and 0080).
 """
 
 from dataclasses import dataclass

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from itertools import takewhile
 
-from backend.analysis.compare.beside import opposed_shares
+from backend.analysis.compare.beside import RATE, TAIL, opposed_shares
 from backend.analysis.compare.capacity import LIMITED, doubtful_side
 from backend.analysis.compare.gathering import Gathered
 from backend.analysis.compare.headline import Headline, explain_only, measure_text, place_text
@@ -19,7 +19,6 @@ from backend.analysis.query.units import at_place, load_text, short_figure_text,
 from backend.stats import Better
 from backend.stats.comparison import Comparison
 
-RATE, TAIL = "throughput", "p99"
 _RATES = (RATE, "goodput")
 
 
