@@ -16,7 +16,13 @@ from backend.analysis.grouping.measures import Measure
 from backend.analysis.grouping.sweep import join_series
 from backend.analysis.query.field import Value, text_of
 from backend.analysis.query.metrics import METRICS
-from backend.analysis.query.units import at_place, figure_text, interval_text, time_text
+from backend.analysis.query.units import (
+    at_place,
+    figure_text,
+    interval_text,
+    place_text,
+    time_text,
+)
 from backend.stats import Ratio
 from backend.stats.histogram import STORED_PERCENTILES
 from backend.stats.ratio import IF_BASELINE_IS_STEADY
@@ -109,7 +115,7 @@ def write_headline(
 ) -> Headline:
     """The sentence of a ranking. `beside`: what tells the two series of the sentence apart where
     the metric does not. `is_advised`: whether an open ratio says what would decide it."""
-    place = place_text(ranking, axis)
+    place = place_text(ranking.x, axis)
     if METRICS[ranking.metric].group == "errors":
         return Headline(_errors(ranking, place))
     if not ranking.ranked:
@@ -159,12 +165,7 @@ def explain_only(ranking: Ranking, axis: str) -> str | None:
     entrant = ranking.ranked[0].entrant
     limit = time_text(entrant.limit_us or 0.0)
     doubt = ", but not for certain" if any(row.limit_doubt for row in ranking.rows) else ""
-    return f"Only {entrant.label} keeps p99 under {limit} {place_text(ranking, axis)}{doubt}"
-
-
-def place_text(ranking: Ranking, axis: str) -> str:
-    """`at 64 connections`: where the series are ranked."""
-    return at_place("" if ranking.x is None else text_of(ranking.x), axis)
+    return f"Only {entrant.label} keeps p99 under {limit} {place_text(ranking.x, axis)}{doubt}"
 
 
 @dataclass(frozen=True, slots=True)

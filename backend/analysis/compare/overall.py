@@ -15,7 +15,7 @@ from backend.analysis.compare.aside import aside_of
 from backend.analysis.compare.comparability import Comparability
 from backend.analysis.compare.decision import Decision, decide_panels, decide_ratios
 from backend.analysis.compare.gathering import Gathered
-from backend.analysis.compare.headline import Headline, place_text
+from backend.analysis.compare.headline import Headline
 from backend.analysis.compare.no_basis import find_no_basis, warned
 from backend.analysis.compare.panel_headlines import join_headlines, summarise_leaders
 from backend.analysis.compare.panels import (
@@ -33,6 +33,7 @@ from backend.analysis.compare.views import (
     is_of_capacity,
     view_headline,
 )
+from backend.analysis.query.units import place_text
 
 # By the level of trust: said before a sentence that does not itself say why nothing is decided.
 _HIDDEN: dict[TrustLevel, str] = {
@@ -167,7 +168,7 @@ def describe_only_series(gathered: Gathered, ranking: Ranking, headline: Headlin
     series = ranking.rows[0].entrant.point.cells[0].series
     workload = f"the workload {series.workload.name}" if series.workload.name else ""
     alike = " and ".join(filter(None, (workload, series.tool)))
-    where = place_text(ranking, gathered.grouping.x)
+    where = place_text(ranking.x, gathered.grouping.x)
     also = f"with {alike} {where}" if alike else where
     advice = f"To compare, measure another server or version in the same run, {also}"
     margin = advice if headline.margin is None else f"{headline.margin}. {advice}"

@@ -38,7 +38,7 @@ from backend.analysis.grouping.fired_checks import Fired, collect_fired_checks, 
 from backend.analysis.grouping.points import Point
 from backend.analysis.grouping.shared_checks import check_sweeps
 from backend.analysis.grouping.sweep import Sweep
-from backend.analysis.query.field import Value, ordered, text_of
+from backend.analysis.query.field import Value, most_shared, text_of
 from backend.stats import Ratio
 
 LEADS = " leads"
@@ -238,9 +238,7 @@ def _ranking_place(gathered: Gathered, sweeps: Sequence[Sweep]) -> Value:
         return next(places, None)
     if (best := _best_under_limit(gathered, sweeps)) is not None:
         return best.x
-    most = max(series_by_place.values(), default=0)
-    shared = ordered(x for x, count in series_by_place.items() if count == most)
-    return shared[-1] if shared else None
+    return most_shared(series_by_place)
 
 
 def _best_under_limit(gathered: Gathered, sweeps: Sequence[Sweep]) -> Point | None:

@@ -6,7 +6,7 @@ from itertools import takewhile
 from backend.analysis.compare.beside import RATE, TAIL, opposed_shares
 from backend.analysis.compare.capacity import LIMITED, doubtful_side
 from backend.analysis.compare.gathering import Gathered
-from backend.analysis.compare.headline import Headline, explain_only, measure_text, place_text
+from backend.analysis.compare.headline import Headline, explain_only, measure_text
 from backend.analysis.compare.other_loads import OtherLoad
 from backend.analysis.compare.panels import Panel
 from backend.analysis.compare.ranking import Ranking, Row
@@ -15,7 +15,13 @@ from backend.analysis.grouping.points import Point
 from backend.analysis.grouping.sweep import Sweep, load_of
 from backend.analysis.query.field import number_text
 from backend.analysis.query.metrics import METRICS, Metric
-from backend.analysis.query.units import at_place, load_text, short_figure_text, time_text
+from backend.analysis.query.units import (
+    at_place,
+    load_text,
+    place_text,
+    short_figure_text,
+    time_text,
+)
 from backend.stats import Better
 from backend.stats.comparison import Comparison
 
@@ -105,7 +111,7 @@ def _reach(gathered: Gathered, panel: Panel, ranking: Ranking) -> str:
         )
     )
     if not held:
-        return place_text(ranking, axis)
+        return place_text(ranking.x, axis)
     if len(held) == len(lower):
         return f"for up to {load_text(x, axis)}"
     low, high = number_text(held[-1]), number_text(x)

@@ -16,8 +16,9 @@ from backend.analysis.compare.reasons import Harm, Reason
 from backend.analysis.grouping.grouping import TrendAxis as Axis
 from backend.analysis.grouping.measures import trial_values
 from backend.analysis.grouping.sweep import join_series
+from backend.analysis.query.field import text_of
 from backend.analysis.query.metrics import Metric
-from backend.analysis.query.units import figure_text, load_number
+from backend.analysis.query.units import figure_text
 from backend.noise.sentences import share_text
 from backend.stats import Ratio
 from backend.stats.changes import LEAST_POSITIONS, Change, find_changes, least_change
@@ -157,7 +158,7 @@ def _claims(track: Track, yardstick: Yardstick) -> Iterator[tuple[Change, NamedR
         )
         ratio = replace(change.ratio, design=design_of_levels(*levels))
         x = track.values[at][0]
-        names = [f"{track.label} {_place_text(each)}" for each in (x, known[known.index(x) - 1])]
+        names = [f"{track.label} {text_of(each)}" for each in (x, known[known.index(x) - 1])]
         yield change, NamedRatio(ratio, *names)
 
 
@@ -189,13 +190,9 @@ def change_text(
     doubt = "" if is_sized else f", perhaps by less than {percent(relevant)}"
     before, after = (figure_text(value, metric.unit) for value in (change.before, change.after))
     return (
-        f"{label} {verb} {_WITH[axis]} {_place_text(x)}: {_name(metric)} "
+        f"{label} {verb} {_WITH[axis]} {text_of(x)}: {_name(metric)} "
         f"{ratio_text(change.ratio)}, {before} before, {after} since{doubt}"
     )
-
-
-def _place_text(x: str | float) -> str:
-    return x if isinstance(x, str) else load_number(float(x))
 
 
 def trend_headline(
@@ -239,7 +236,7 @@ def _no_trend_text(tracks: Sequence[Track], *, metric: Metric, axis: Axis) -> st
     if len(tracks) > 1 or level is None:
         return f"No trend yet: each series was measured {_IN_ONE[axis]} only"
     figure = figure_text(level, metric.unit)
-    return f"No trend yet: {most.label} was measured {_WITH[axis]} {_place_text(x)} only, {figure}"
+    return f"No trend yet: {most.label} was measured {_WITH[axis]} {text_of(x)} only, {figure}"
 
 
 def _unchanged_text(track: Track, name: str, axis: Axis, yardstick: Yardstick) -> str:
@@ -252,7 +249,7 @@ def _unchanged_text(track: Track, name: str, axis: Axis, yardstick: Yardstick) -
     trials = [trials for _, trials in track.values]
     least = least_change(trials, yardstick.rule, families=yardstick.families)
     size = "" if least is None else f" of {share_text(least)} or more"
-    place = _place_text(next(x for x, trials in track.values if trials))
+    place = text_of(next(x for x, trials in track.values if trials))
     return f"{track.label}: no lasting change of {name}{size} since {place} ({track.known} {many})"
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from backend.analysis.compare.design import NamedRatio
-from backend.analysis.compare.headline import Headline, place_text
+from backend.analysis.compare.headline import Headline
 from backend.analysis.compare.ranking import Ranking
 from backend.analysis.compare.ratios import Yardstick
 from backend.analysis.compare.trend import (
@@ -22,6 +22,7 @@ from backend.analysis.compare.trend import (
 from backend.analysis.grouping.sweep import Sweep
 from backend.analysis.query.field import natural
 from backend.analysis.query.metrics import METRICS
+from backend.analysis.query.units import place_text
 from backend.stats.changes import LEAST_POSITIONS
 
 
@@ -56,7 +57,7 @@ def find_version_changes(
     told = trend_headline(
         changes, [track], yardstick, metric=metric, axis="version", is_one_run=True
     )
-    place, largest = place_text(ranking, axis), largest_change(changes)
+    place, largest = place_text(ranking.x, axis), largest_change(changes)
     runs = {cell.run.id for row in ranking.rows for cell in row.entrant.point.cells}
     return VersionChanges(
         text=f"{place[:1].upper()}{place[1:]}, {told}",

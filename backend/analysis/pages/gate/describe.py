@@ -32,7 +32,6 @@ from backend.analysis.pages.gate.sentences import (
     change_text,
     finding_text,
     gravest,
-    place_text,
     row_text,
     settle_text,
     verdict_text,
@@ -43,6 +42,7 @@ from backend.analysis.pages.pair.judging import figure_of_measure
 from backend.analysis.query.compare_query import CompareQuery
 from backend.analysis.query.metrics import CORE
 from backend.analysis.query.timestamps import instant
+from backend.analysis.query.units import place_text
 from backend.analysis.record import record_of
 from backend.errors import Conflict
 from backend.links import compare_link, pair_link, run_link

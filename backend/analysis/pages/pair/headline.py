@@ -12,7 +12,7 @@ from backend.analysis.compare.headline import write_difference
 from backend.analysis.compare.ratio_texts import ratio_text
 from backend.analysis.pages.pair.judging import JudgedPair
 from backend.analysis.query.field import Value, text_of
-from backend.analysis.query.units import at_place
+from backend.analysis.query.units import at_place, place_text
 from backend.stats import Verdict
 
 METRIC = "throughput"
@@ -70,7 +70,7 @@ def write_pair_finding(
     if not is_advised:
         ratio = replace(ratio, advice=None)
     claim = NamedRatio(ratio, *names[::-1])
-    return write_difference(claim, METRIC, at_place(text_of(place), axis), relevant).text
+    return write_difference(claim, METRIC, place_text(place, axis), relevant).text
 
 
 def decide_pairs(pairs: Sequence[JudgedPair], names: tuple[str, str]) -> Decision:
