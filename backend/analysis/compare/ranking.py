@@ -136,19 +136,20 @@ class Ranking:
 
     @property
     def contests(self) -> tuple[Contest, ...]:
-        """The contests that a headline must win: against each row behind the leader, of which an
-        asked baseline leaves those that are certainly behind. That of the headline is the first.
+        """The contests that a headline must win: against each row behind the leader; of an asked
+        baseline, only where it is beaten. That of the headline is the first.
         """
         first = self.contest
         if first is None:
             return ()
-        is_of_runner_up = first.other is self.ranked[1]
-        behind = [
-            contest
+        if first.other is not self.ranked[1] and not self.is_led_beyond_doubt:
+            return (first,)
+        behind = (
+            _contest(first.leader, row, lead)
             for row, lead in zip(self.ranked[1:], self.leads, strict=True)
-            if row is not first.other and (contest := _contest(first.leader, row, lead)) is not None
-        ]
-        return (first, *(each for each in behind if is_of_runner_up or each.is_sure))
+            if row is not first.other
+        )
+        return (first, *filter(None, behind))
 
     @property
     def told(self) -> tuple[Contest, ...]:
