@@ -68,7 +68,7 @@ def test_single_trials_have_no_interval_and_are_not_called_noisy(owner, scene):
     html = html_of(owner.get(f"/w/own-lab/compare/pair?a={a.pk}&b={b.pk}"))
     heading = re.search(r"<h1>(.*?)</h1>", html)
     assert heading is not None
-    assert heading[1].startswith("Too few trials to say whether caddy 2.1 differs from caddy 2.0")
+    assert heading[1].startswith("Too few trials to compare caddy 2.1 and caddy 2.0")
     assert heading[1].endswith(")")
     advice = "One trial each gives no interval, so measure at least 2 more of each"
     assert re.search(f'<p class="margin">{advice}', html)
