@@ -90,9 +90,7 @@ def design_cell(
     return [percent(figure, repeats) for figure in (told, sized, unqualified)]
 
 
-def dependence_cell(
-    rng: np.random.Generator, repeats: int, *, draw: Draw, runs: Runs
-) -> list[str]:
+def dependence_cell(rng: np.random.Generator, repeats: int, *, draw: Draw, runs: Runs) -> list[str]:
     """Two equal servers: told apart, with a verdict, with a verdict that no check warns of, and
     warned of."""
     told = sized = unwarned = warned = 0

@@ -111,9 +111,7 @@ def skew_table() -> Table:
     rows = [
         (
             (_percent(loss), in_words(runs)),
-            partial(
-                cells.equal_pair_cell, draw=partial(draws.draw_skewed, loss=loss), runs=runs
-            ),
+            partial(cells.equal_pair_cell, draw=partial(draws.draw_skewed, loss=loss), runs=runs),
             4000,
         )
         for loss, runs in product(MEAN_LOSSES, COUNTS_WITH_SLOW)
