@@ -268,6 +268,11 @@ def read_host(value: object, role: str) -> dict[str, Any]:
     return given_members(host)
 
 
+def read_session(value: object) -> dict[str, Any]:
+    """The known members of a run's session; raises EnvelopeError."""
+    return given_members(_convert(value, Session, "run.session"))
+
+
 def _convert(value: object, kind: Any, whole: str) -> Any:
     try:
         return msgspec.convert(value, kind, dec_hook=_read_instant)

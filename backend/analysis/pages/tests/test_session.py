@@ -6,7 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from backend.analysis.loading.viewer_slots import MEMBERS
 from backend.analysis.pages import session
@@ -201,10 +203,12 @@ def test_a_clock_that_is_no_number_is_unknown(lab, clock):
     assert describe_session(lab.workspace.pk, "big").without_clock == ("client-0",)
 
 
-def test_the_page_of_a_small_session_holds_a_slot(lab, monkeypatch):
+def test_no_run_of_a_session_is_read_without_a_slot(lab, monkeypatch):
     agent(lab)
     client = Client()
     client.force_login(lab.user)
     monkeypatch.setattr(MEMBERS, "of_owner", 0)
-    assert client.get("/w/lab/sessions/big").status_code == 429
-    assert client.get("/w/lab/sessions/none").status_code == 404
+    for name in ("big", "none"):
+        with CaptureQueriesContext(connection) as queries:
+            assert client.get(f"/w/lab/sessions/{name}").status_code == 429
+        assert not [query for query in queries if "runs_run" in query["sql"]]
