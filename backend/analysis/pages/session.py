@@ -14,6 +14,7 @@ import orjson
 from django.db.models import F, TextField
 from django.db.models.functions import Cast, Left
 
+from backend.formats.model import TimeSlice
 from backend.runs.measured.host_facts import APPLIED, offset_left_s
 from backend.runs.measured.measured import attempts
 from backend.runs.models import Run, Trial, TrialTimeline
@@ -243,13 +244,13 @@ def _shares(
     return shares, max(ended_s - began_s, 0.0)
 
 
-def _slices(trial: Trial) -> list[dict[str, Any]] | None:
+def _slices(trial: Trial) -> Sequence[TimeSlice] | None:
     """The time series, where it counts what completed in every stretch."""
     timeline: TrialTimeline | None = getattr(trial, "timeline", None)
     if timeline is None:
         return None
     slices = timeline.slices
-    return slices if slices and all(part["completed"] is not None for part in slices) else None
+    return slices if slices and all(part.completed is not None for part in slices) else None
 
 
 def _completed(trial: Trial, first_s: float, last_s: float) -> float:
@@ -260,7 +261,7 @@ def _completed(trial: Trial, first_s: float, last_s: float) -> float:
     if slices is None:
         whole = [(0.0, float(trial.elapsed_s or 0), float(trial.requests_completed or 0))]
     else:
-        whole = [(part["start_s"], part["length_s"], float(part["completed"])) for part in slices]
+        whole = [(part.start_s, part.length_s, float(part.completed or 0)) for part in slices]
     return sum(
         completed * max(0.0, min(last_s, start_s + length_s) - max(first_s, start_s)) / length_s
         for start_s, length_s, completed in whole
