@@ -22,6 +22,7 @@ from backend.accounts.models import Act, Membership, Role, User, Workspace
 from backend.accounts.workspace import workspaces
 from backend.analysis.kept_figures import read_figures
 from backend.analysis.query.factors import HOST_FACTORS
+from backend.ingest.envelope.envelope import read_session
 from backend.ingest.models import SmallContent
 from backend.ingest.quota.stored_sums import recount
 from backend.ingest.removing.collector import LOCK_KEY, remove_unnamed_later
@@ -155,6 +156,7 @@ def _decoded(table: Table, file: Path, target: Target, named: frozenset[UUID]) -
             move_references(row, target, named)
             _check_result_set(row, target)
             _check_time(row)
+            _cut_session(row)
         # Also what JSON of another form raises where it is read.
         except (RowRefused, ValueError, TypeError, KeyError, AttributeError) as wrong:
             raise ImportRefused(f"{place}: {str(wrong)[:300]}") from None
@@ -205,6 +207,12 @@ def _check_time(row: Any) -> None:
             f"recorded_at is {row.recorded_at:%Y-%m-%d %H:%M} UTC, which lies in the future; set "
             "the clock of this service, or import the archive later"
         )
+
+
+def _cut_session(row: Any) -> None:
+    """A run has the known members of its session alone. Older archives have what uploads said."""
+    if isinstance(row, Run):
+        row.session = read_session(row.session)
 
 
 def _insert_contents(file: Path, target: Target) -> dict[str, int]:
