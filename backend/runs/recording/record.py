@@ -19,7 +19,7 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from backend.accounts.models import User, Workspace
-from backend.runs.database.bulk import copy_rows, insert_rows
+from backend.runs.database.bulk import copy_rows, delete_rows, insert_rows
 from backend.runs.measured.measured import LoadPoint, TrialRecord, check_input_of, load_point
 from backend.runs.models import Cell, Correction, Run, Series, Trial, TrialTimeline
 from backend.runs.recording.as_read import run_as_read, trial_as_read
@@ -158,7 +158,7 @@ def rerecord_run(
     stay = [record.ordinal for record in elsewhere]
     replaced = Trial.objects.filter(run=run.pk).exclude(ordinal__in=stay)
     trial_ids = dict(replaced.values_list("ordinal", "pk"))
-    replaced.delete()
+    delete_rows(replaced)
     return _write(run, records, corrections, trial_ids)
 
 
@@ -195,7 +195,7 @@ def _write(
     ordinals = [record.ordinal for record in records]
     replaced = Trial.objects.filter(run=run.pk, ordinal__in=ordinals)
     ids = {**(trial_ids or {}), **dict(replaced.values_list("ordinal", "pk"))}
-    replaced.delete()
+    delete_rows(replaced)
     writer = Writer(run, ids)
     _gather([writer], [records], corrections, meanwhile)
     writer.finish(list(Cell.objects.filter(run=run.pk)))
@@ -217,13 +217,14 @@ def write_new(
     """
     writers = [Writer(run, {}) for run in runs]
     _gather(writers, records, corrections, meanwhile)
-    listing = runs_listing_warmups(runs, chain.from_iterable(each.trials for each in writers))
+    trials = list(chain.from_iterable(writer.trials for writer in writers))
+    listing = runs_listing_warmups([run.pk for run in runs], trials)
     for writer in writers:
         writer.merge_cells(lists_warmups=writer.run.pk in listing)
         give_totals(writer.run, writer.cells.values(), writer.trials)
     copy_rows(Run, runs)
     copy_rows(Cell, chain.from_iterable(writer.cells.values() for writer in writers))
-    copy_rows(Trial, chain.from_iterable(writer.trials for writer in writers))
+    copy_rows(Trial, trials)
     copy_rows(TrialTimeline, chain.from_iterable(writer.timelines for writer in writers))
     # Last: the row of the workspace stays locked until the transaction ends.
     runs[0].workspace.changed()
@@ -321,13 +322,13 @@ class Writer:
     def finish(self, before: Sequence[Cell]) -> None:
         """Write everything. Of the cells `before`, one that gets trials becomes a new one."""
         old = [cell for cell in before if load_of(cell) in self.cells]
-        lists_warmups = bool(runs_listing_warmups([self.run], self.trials))
+        lists_warmups = bool(runs_listing_warmups([self.run.pk], self.trials))
         self.merge_cells(old, lists_warmups=lists_warmups)
         copy_rows(Cell, self.cells.values())
         for cell in old:
             cell.trials.update(cell=self.cells[load_of(cell)])
         # Also the cells whose trials were all replaced by trials of another load.
-        Cell.objects.filter(pk__in=[cell.pk for cell in before], trials=None).delete()
+        delete_rows(Cell.objects.filter(pk__in=[cell.pk for cell in before], trials=None))
         copy_rows(Trial, self.trials)
         copy_rows(TrialTimeline, self.timelines)
 
