@@ -45,19 +45,21 @@ def join_cells(cells: Sequence[Cell], series: Series) -> Cell:
     return joined
 
 
-def runs_listing_warmups(runs: Iterable[Run]) -> set[UUID]:
+def runs_listing_warmups(runs: Iterable[Run], unwritten: Iterable[Trial] = ()) -> set[UUID]:
     """The runs, of these, in which a load point without a warm-up had none; in one statement.
 
     A saved report does not say what ran before it. A plan lists every trial, and an upload that has
-    one warm-up has all of them.
+    one warm-up has all of them. `unwritten`: trials of these runs that are not stored yet.
     """
     runs = list(runs)
-    planned = {run.pk for run in runs if run.plan}
-    others = {run.pk for run in runs} - planned
+    listing = {run.pk for run in runs if run.plan}
+    listing |= {trial.run_id for trial in unwritten if trial.warmup}
+    # A run that is not stored yet has no trials but those.
+    others = {run.pk for run in runs if not run._state.adding} - listing
     if not others:
-        return planned
+        return listing
     warmups = Trial.objects.filter(among("run", others), warmup=True).order_by()
-    return planned.union(warmups.values_list("run_id", flat=True).distinct())
+    return listing.union(warmups.values_list("run_id", flat=True).distinct())
 
 
 def merge_cell(cell: Cell, trials: Sequence[Trial], *, lists_warmups: bool) -> None:
