@@ -10,9 +10,9 @@ from itertools import pairwise, takewhile
 from backend.formats.model import FormatError, Latency, ParsedTrial
 from backend.formats.numbers import (
     DECIMAL_UNITS,
-    TIME_UNITS_US,
     parse_amount,
     parse_count,
+    parse_duration_us,
     parse_number,
 )
 from backend.formats.statuses import failed, succeeded
@@ -144,7 +144,7 @@ class _Report:
         for line in self.block:
             words = line.words
             if len(words) >= 4 and words[1:3] == ["requests", "in"]:
-                elapsed = parse_amount(words[3].rstrip(","), TIME_UNITS_US)
+                elapsed = parse_duration_us(words[3].rstrip(","))
                 if elapsed is not None:
                     return elapsed, _size(" ".join(words[4:6]))
         raise self.block[-1].refusal(
@@ -284,12 +284,12 @@ def _asked_requests(asked: str) -> int | None:
 
 
 def _asked_seconds(asked: str) -> float | None:
-    duration_us = parse_amount(asked.strip(), TIME_UNITS_US)
+    duration_us = parse_duration_us(asked.strip())
     return None if duration_us is None else duration_us / 1e6
 
 
 def _time(cell: str) -> float | None:
-    return parse_amount(cell.replace(" ", ""), TIME_UNITS_US)
+    return parse_duration_us(cell.replace(" ", ""))
 
 
 def _size(words: str) -> float | None:

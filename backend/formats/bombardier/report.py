@@ -8,11 +8,11 @@ from typing import Any
 from backend.formats.model import FormatError, Latency, ParsedTrial
 from backend.formats.numbers import (
     BINARY_UNITS,
-    TIME_UNITS_US,
     all_by_name,
     parse_amount,
     parse_count,
     parse_duration_s,
+    parse_duration_us,
     parse_number,
     step_us,
 )
@@ -127,8 +127,8 @@ class Report:
         points = dict(self._points())
         printed = [*row, *points.values()]
         steps = [step for step in map(step_us, printed) if step is not None]
-        mean, stdev, highest = (parse_amount(word, TIME_UNITS_US) for word in row)
-        figures = {name: parse_amount(word, TIME_UNITS_US) for name, word in points.items()}
+        mean, stdev, highest = (parse_duration_us(word) for word in row)
+        figures = {name: parse_duration_us(word) for name, word in points.items()}
         latency = Latency(
             mean_us=mean,
             stdev_us=stdev,
