@@ -205,7 +205,8 @@ class _Report:
     def _percentile_table(self) -> dict[str, float]:
         """The rows below the title Percentile, in µs."""
         titles = [at for at, row in enumerate(self.rows) if row[0] == "Percentile"]
-        rows = self.rows[titles[0] + 1 :] if titles else []
+        # Another table of percentiles below would be of something else.
+        rows = self.rows[titles[0] + 1 : (*titles, None)[1]] if titles else []
         return {
             row[0]: milliseconds * 1000
             for row in rows

@@ -162,12 +162,12 @@ class Report:
 
     def _percentiles(self) -> dict[str, float]:
         points: dict[str, float] = {}
-        for heading in DISTRIBUTIONS:
-            for line in self._under(heading) or []:
-                percent, _, time = line.text.partition("% in ")
-                value, time_us = parse_number(percent), _us(time)
-                if value is not None and time_us is not None:
-                    points[f"{value:g}"] = time_us
+        lines = next(filter(None, map(self._under, DISTRIBUTIONS)), [])
+        for line in lines:
+            percent, _, time = line.text.partition("% in ")
+            value, time_us = parse_number(percent), _us(time)
+            if value is not None and time_us is not None:
+                points[f"{value:g}"] = time_us
         return points
 
 

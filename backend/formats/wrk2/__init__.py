@@ -154,5 +154,5 @@ def _percentiles(section: Sequence[Line]) -> dict[str, float]:
         if len(words) == 2 and words[0].endswith("%"):
             percent, value = parse_number(words[0][:-1]), parse_duration_us(words[1])
             if percent is not None and percent <= 100 and value is not None:
-                printed[f"{percent:g}"] = value
+                printed.setdefault(f"{percent:g}", value)
     return printed
