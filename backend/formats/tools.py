@@ -56,7 +56,7 @@ TOOLS = {
     for name in (
         *("ab", "artillery", "autocannon", "bombardier", "fortio", "gatling", "h2load"),
         *("hdrhistogram", "hey", "httparena", "httperf", "jmeter", "k6", "locust", "oha", "plow"),
-        *("published", "rewrk", "siege", "tsung", "vegeta", "weighttp", "wrk", "wrk2"),
+        *("published", "rewrk", "siege", "taurus", "tsung", "vegeta", "weighttp", "wrk", "wrk2"),
     )
 }
 
