@@ -206,6 +206,16 @@ def optional_line(value: Any) -> str | None:
     return value
 
 
+def count_of_share(count: int, percent: str) -> int | None:
+    """The only whole number that is so many printed percent of a count; None if there are more."""
+    share = parse_number(percent)
+    if share is None or share > 100:
+        return None
+    exact = count * share / 100
+    slack = count * 0.5 / 10.0 ** (2 + len(percent.partition(".")[2]))
+    return round(exact) if slack < 0.5 and abs(round(exact) - exact) <= slack + 1e-9 else None
+
+
 def implied_elapsed_s(
     elapsed_s: float | None,
     *,

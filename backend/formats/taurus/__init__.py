@@ -5,8 +5,8 @@ in whole ms, means with 5 decimals in the dumps; of every sample, failed ones in
 failure, by the verdict of the tool that ran, and 2xx or 3xx where the dump has statuses: apiritif
 takes any answer for a success. Percentiles: of a histogram in ms. The printed text has the share of
 failures, not their number or their kind: of many samples the number is unknown. "Test duration"
-there is that of bzt with its start-up, and no elapsed time; TestDuration of the XML is in whole
-seconds. `throughput` of the dumps is the number of samples. Final stats that two reporters printed
+there is that of bzt with its start-up, kept beside as `test_duration_s` and no elapsed time;
+TestDuration of the XML is in whole seconds. `throughput` of the dumps is the number of samples. Final stats that two reporters printed
 of one run are read once.
 """
 

@@ -4,9 +4,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from backend.formats.model import UNANSWERED_CLASSES, Entry, Latency, ParsedTrial
-from backend.formats.numbers import parse_count, parse_float, parse_number
+from backend.formats.numbers import (
+    all_known,
+    count_of_share,
+    parse_count,
+    parse_float,
+    parse_number,
+)
 from backend.formats.text import Line, blocks, is_prompt
 
+DURATION = "Test duration: "
 SAMPLES, FAILURES = "Samples count: ", "% failures"
 TIMES, PERCENTILES = "Average times: total ", "Percentiles:"
 # "Percentile  99.0%: 2.131", as before 1.10.
@@ -16,8 +23,6 @@ STARTS = ("Starting with configs", "Configuring...", "Taurus CLI Tool")
 RULE = "+-"
 FAILED_LABEL = " failed samples: "
 RESOLUTION_US = 1000
-# Of the share of failures in %, half of its last digit.
-HALF_STEP = 0.005
 
 
 def is_samples(line: Line) -> bool:
@@ -26,8 +31,13 @@ def is_samples(line: Line) -> bool:
 
 
 def find_blocks(lines: Sequence[Line]) -> list[list[Line]]:
-    """The lines of each report, from the count of samples on."""
-    return blocks(lines, [at for at, line in enumerate(lines) if is_samples(line)])
+    """The lines of each report, from its duration or its count of samples on."""
+    before, starts = Line(0, ""), list[int]()
+    for at, line in enumerate(lines):
+        if is_samples(line):
+            starts.append(at - (DURATION in before.text))
+        before = line
+    return blocks(lines, starts)
 
 
 def read_blocks(lines: Sequence[Line]) -> list[Entry]:
@@ -48,7 +58,7 @@ def _begins_run(block: Sequence[Line]) -> bool:
 
 
 def _trial(block: Sequence[Line]) -> ParsedTrial:
-    count, share = _samples(block[0])
+    count, share = next(_samples(line) for line in block if is_samples(line))
     failed = _failed(block, count, share)
     times, points, is_cut = _mean_us(block), _points(block), _is_cut(block)
     least, most = points.pop("0", None), points.pop("100", None)
@@ -63,30 +73,40 @@ def _trial(block: Sequence[Line]) -> ParsedTrial:
         latency_origin=latency.printed_origin,
         latency_resolution_us=None if latency == Latency() else RESOLUTION_US,
         incomplete=is_cut,
-        extra={} if share is None else {"failures_percent": share},
+        extra={"failures_percent": parse_number(share), **_duration(block[0])},
     )
 
 
-def _samples(line: Line) -> tuple[int | None, float | None]:
-    """800 and 5.5 of "Samples count: 800, 5.50% failures"."""
+def _samples(line: Line) -> tuple[int | None, str]:
+    """800 and "5.50" of "Samples count: 800, 5.50% failures"."""
     text = line.text.partition(SAMPLES)[2].removesuffix(FAILURES)
     count, _, share = text.rpartition(", ")
-    return parse_count(count), parse_number(share)
+    return parse_count(count), share
 
 
-def _failed(block: Sequence[Line], count: int | None, share: float | None) -> int | None:
+def _duration(line: Line) -> dict[str, float]:
+    """The seconds of "Test duration: 1 day, 0:01:02", which are those of bzt with its start-up."""
+    text = _after(line, DURATION) or ""
+    days, comma, clock = text.rpartition(", ")
+    parts = all_known(map(parse_count, clock.split(":")))
+    if parts is None or len(parts) != 3:
+        return {}
+    whole_days = parse_count(days.partition(" ")[0]) if comma else 0
+    hours, minutes, seconds = parts
+    return {"test_duration_s": 86_400.0 * (whole_days or 0) + 3600 * hours + 60 * minutes + seconds}
+
+
+def _failed(block: Sequence[Line], count: int | None, share: str) -> int | None:
     """The failed samples: as listed by label, else the only number with that share of the count;
     None where several have it."""
     listed = [_failed_of_label(line) for line in block if FAILED_LABEL in line.text]
-    if count is None or share is None:
+    if count is None:
         return None
-    nearest = round(count * share / 100)
-    slack = count * HALF_STEP / 100
     total = sum(failed for failed in listed if failed is not None)
     # A label that was cut off would make the sum too small.
-    if listed and abs(total - count * share / 100) <= slack:
+    if total and f"{100 * total / count:.2f}" == share:
         return total
-    return nearest if slack < 0.5 else None
+    return count_of_share(count, share)
 
 
 def _failed_of_label(line: Line) -> int | None:

@@ -103,6 +103,7 @@ def test_dress_is_taken_off(text, plain):
     "text",
     [
         '{"url": "http://host/?a=1&amp;b=2", "text": "&quot;**bold**&quot; <br>"}\n',
+        '{"error": "HTTPError(&#x27;500 Server Error&#x27;)", "name": "a &amp; b"}\n',
         'timeStamp,elapsed,label\n1,2,"<p>&quot;x&quot;</p>, a"\n3,4,"b"\n',
         "<?xml version='1.0'?>\n<testResults>\n<sample lb='a &lt;b>'/>\n</testResults>\n",
         "** SIEGE 4.1.6\n** Preparing 10 concurrent users for battle.\n",
