@@ -40,7 +40,9 @@ LONGEST = 1 << 20
 _FIGURE = rb"<?\d[\d.,]{0,30}(?: ?[A-Za-z%/\xc2\xb5\xce\xbc]{1,12})?"
 EMPHASIS = re.compile(
     rb"(?<![*\w])\*\*(?=[^\s*])([^*\n]{1,80})(?<=\S)\*\*(?![*\w])"
-    rb"|(?<![*\w])\*(%b)\*(?![*\w])" % _FIGURE + rb"|(?<![`\w])`(%b)`(?![`\w])" % _FIGURE
+    rb"|(?<![*\w])\*(%b)\*(?![*\w])"
+    % _FIGURE
+    + rb"|(?<![`\w])`(%b)`(?![`\w])" % _FIGURE
     + rb"|(?<!\w)__(%b)__(?!\w)" % _FIGURE
 )
 # The row that Markdown wants below a table's heads.

@@ -34,15 +34,19 @@ def find_tables(source: Source) -> list[list[Line]]:
     """The lines of each report, from Running … on; from its tables on where that was left out."""
     if not any(mark in source.text for mark in MARKS):
         return []
-    lines, starts = source.lines, list[int]()
+    return blocks(source.lines, list(_begins(source.lines)))
+
+
+def _begins(lines: Sequence[Line]) -> Iterator[int]:
     is_open = False
     for position, line in enumerate(lines):
-        begins = _starts(lines, position) or (not is_open and _is_head(line))
-        if begins:
-            starts.append(_above(lines, position) if _is_head(line) else position)
+        if _starts(lines, position):
+            yield position
+        elif not is_open and _is_head(line):
+            yield _above(lines, position)
+            is_open = True
         # The tables below "Running 3s warmup @ …" are no report of their own.
-        is_open = (is_open or begins or line.text.startswith(STARTED)) and not _is_end(line)
-    return blocks(lines, starts)
+        is_open = (is_open or line.text.startswith(STARTED)) and not _is_end(line)
 
 
 def _is_head(line: Line) -> bool:

@@ -45,6 +45,10 @@ def claims(source: Source) -> str | None:
         return "a JSON object has the keys of JMeter's dashboard (sampleCount, pct1ResTime)"
     if aggregate.header_of(source) is not None:
         return "a line has the columns of JMeter's Aggregate Report or Summary Report"
+    return _claim_of_summary(source)
+
+
+def _claim_of_summary(source: Source) -> str | None:
     if MARK not in source.text and "standalone test @" not in source.text:
         return None
     for line in source.lines:

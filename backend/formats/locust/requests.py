@@ -42,9 +42,9 @@ def last_of_each_run(documents: Sequence[Document]) -> list[Document]:
 def _goes_on(earlier: Document, later: Document) -> bool:
     if not is_requests(earlier.value) or not is_requests(later.value):
         return False
-    counts = [_total(document.value).get("num_requests") for document in (earlier, later)]
+    before, after = (_total(document.value).get("num_requests") for document in (earlier, later))
     is_open = earlier.value["state"] not in ENDED
-    return is_open and all(isinstance(count, int) for count in counts) and counts[0] <= counts[1]
+    return is_open and isinstance(before, int) and isinstance(after, int) and before <= after
 
 
 def read_requests(document: Document) -> Entry:

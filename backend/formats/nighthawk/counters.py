@@ -44,9 +44,7 @@ def trial_of(counters: Mapping[str, int] | None, latency: Latency, **others: Any
 
 
 def _with_latency(latency: Latency, **others: Any) -> ParsedTrial:
-    return ParsedTrial(
-        latency=latency, **{"latency_origin": latency.printed_origin, **others}
-    )
+    return ParsedTrial(latency=latency, **{"latency_origin": latency.printed_origin, **others})
 
 
 def named_points(steps: Sequence[tuple[float, float]]) -> dict[str, float]:

@@ -1,11 +1,11 @@
-"""nighthawk's JSON: its own, with a result for each worker and a global one, and that for Fortio."""
+"""nighthawk's JSON: its own, with a result for each worker and a global one, and for Fortio."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from backend.formats import statuses
 from backend.formats.model import Entry, Latency, ParsedTrial
-from backend.formats.nighthawk.counters import LATENCY, named_points, trial_of
+from backend.formats.nighthawk.counters import LATENCY, SENT, named_points, trial_of
 from backend.formats.numbers import (
     json_count,
     json_number,
@@ -49,36 +49,54 @@ def read_output(document: Document) -> Entry:
 
 
 def _read_output(output: Mapping[str, Any]) -> ParsedTrial:
-    results, options = output["results"], output["options"]
-    result = next((each for each in results if each["name"] == GLOBAL), None)
-    if result is None:
-        if len(results) > 1:
-            raise ValueError(f"{len(results)} workers, but no result named global")
-        result = results[0]
-    # With one worker its result is the global one, too.
-    workers = max(len(results) - 1, 1)
-    statistic = next((each for each in result["statistics"] if each["id"] == LATENCY[0]), {})
-    spectrum = _spectrum(statistic)
+    result = _result(output["results"])
+    statistics: Sequence[Mapping[str, Any]] = result["statistics"]
+    statistic = next((each for each in statistics if each["id"] == LATENCY[0]), {})
     counters = {each["name"]: count_of(each["value"]) for each in result["counters"]}
     elapsed_s = _seconds(result["execution_duration"])
-    sent = counters.get("upstream_rq_total")
-    rate = optional_number(options.get("requests_per_second"))
+    sent = counters.get(SENT)
     return trial_of(
         counters,
         _latency(statistic),
-        latency_origin="histogram" if spectrum else None,
-        latency_resolution_us=RESOLUTION_US if spectrum else None,
-        histogram=spectrum.histogram(unit_us=1) if spectrum else None,
+        **_distribution(statistic),
+        # With one worker its result is the global one, too.
+        **_asked(output["options"], workers=max(len(output["results"]) - 1, 1)),
         tool_version=_version(output.get("version")),
-        url=optional_line(options.get("uri")),
-        loop="open" if options.get("open_loop") else "closed",
-        connections=count_of(options.get("connections") or 0) * workers or None,
-        threads=workers,
-        requested_rate_rps=rate * workers if rate else None,
-        requested_duration_s=parse_duration_s(options.get("duration") or ""),
         elapsed_s=elapsed_s,
         reported_rps=round(sent / elapsed_s, 6) if sent and elapsed_s else None,
     )
+
+
+def _result(results: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The global result, or the only one; raises ValueError where it is missing."""
+    named = [result for result in results if result["name"] == GLOBAL]
+    if not named and len(results) > 1:
+        raise ValueError(f"{len(results)} workers, but no result named global")
+    return (named or results)[0]
+
+
+def _asked(options: Mapping[str, Any], *, workers: int) -> dict[str, Any]:
+    """What the options ask for, those of each worker multiplied."""
+    rate = optional_number(options.get("requests_per_second"))
+    return {
+        "url": optional_line(options.get("uri")),
+        "loop": "open" if options.get("open_loop") else "closed",
+        "connections": count_of(options.get("connections") or 0) * workers or None,
+        "threads": workers,
+        "requested_rate_rps": rate * workers if rate else None,
+        "requested_duration_s": parse_duration_s(options.get("duration") or ""),
+    }
+
+
+def _distribution(statistic: Mapping[str, Any]) -> dict[str, Any]:
+    spectrum = _spectrum(statistic)
+    if spectrum is None:
+        return {"latency_origin": None}
+    return {
+        "latency_origin": "histogram",
+        "latency_resolution_us": RESOLUTION_US,
+        "histogram": spectrum.histogram(unit_us=1),
+    }
 
 
 def count_of(value: Any) -> int:

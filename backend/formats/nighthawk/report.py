@@ -4,6 +4,7 @@ same sections with commas."""
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from backend.formats.model import Latency, ParsedTrial
@@ -23,7 +24,8 @@ COUNTERS = ("Counter", "Value", "Per", "second")
 # Of older versions, before each counter's name.
 PREFIX = "client."
 _SECTION = re.compile(rf"(?:{re.escape(LATENCY[0])}|{LATENCY[1]})(?: \((\d{{1,18}}) samples\))?")
-_OF_CSV = ["Min", "Mean", "Max", "Pstdev"]
+_NAMES = ("min", "mean", "max", "pstdev")
+_ROWS = (*_NAMES, "percentile", "samples:")
 _TARGETS = re.compile(r"Global targets: (\d{1,9}) connections and (\d{1,12}) calls per second")
 _THREADS = re.compile(r"Starting (\d{1,6}) threads .{0,40}Test duration: (\d{1,9}) second")
 
@@ -60,7 +62,10 @@ def read_report(report: Report) -> ParsedTrial:
     at = next((at for at, line in enumerate(report.lines) if _SECTION.fullmatch(line.text)), None)
     latency = Latency() if at is None else _latency(report.lines[at + 1 :])
     rows = list(_counters(report.lines))
-    counters, rates = {name: count for name, count, _ in rows}, {name: rate for name, _, rate in rows}
+    counters, rates = (
+        {name: count for name, count, _ in rows},
+        {name: rate for name, _, rate in rows},
+    )
     # They are in the order of their names: with the requests sent, all of HTTP were printed.
     is_whole = SENT in counters
     if latency == Latency() and not is_whole:
@@ -92,41 +97,43 @@ def _asked(lines: Sequence[Line]) -> dict[str, Any]:
 
 
 def _latency(lines: Sequence[Line]) -> Latency:
-    """The figures of a section: up to the next one, of which a blank line and a name tell."""
-    figures: dict[str, float] = {}
-    steps: list[tuple[float, float]] = []
-    for before, line in zip([Line(0, ""), *lines], lines, strict=False):
-        if " (" in line.text or (figures and _is_name(line)):
-            break
-        if before.text.split(",") == _OF_CSV:
-            figures |= _named(zip(map(str.lower, _OF_CSV), line.text.split(","), strict=False))
-        for part in line.text.split("|"):
-            figures |= _named([part.partition(":")[::2]])
-        if step := _step(line):
-            steps.append(step)
+    """The figures of the section that begins with the lines."""
+    section = list(_section(lines))
+    figures = dict(chain.from_iterable(_figures(*pair) for pair in section))
+    steps = [step for _, line in section if (step := _step(line))]
+    # In older versions least and greatest are the first and the last step.
+    ends = {percent: us for percent, us in steps if percent in (0, 100)}
     return Latency(
         mean_us=figures.get("mean"),
         stdev_us=figures.get("pstdev"),
-        # In older versions these are the first and the last step.
-        min_us=figures.get("min", next((us for percent, us in steps if percent == 0), None)),
-        max_us=figures.get("max", next((us for percent, us in steps if percent == 100), None)),
+        min_us=figures.get("min", ends.get(0)),
+        max_us=figures.get("max", ends.get(100)),
         percentiles=named_points(steps),
     )
 
 
+def _section(lines: Sequence[Line]) -> Iterator[tuple[Line, Line]]:
+    """Each line of a section and the one before, up to the name of the next section."""
+    before = Line(0, "")
+    for line in lines:
+        if _is_name(line):
+            return
+        yield before, line
+        before = line
+
+
 def _is_name(line: Line) -> bool:
     """Whether a line is the name of another section, or the head of the counters."""
-    first = line.text[:1]
-    is_row = line.text.startswith(("Percentile", "samples:", "mean:", "pstdev:", "min:"))
-    return first.isalpha() and not is_row
+    return line.text[:1].isalpha() and not line.text.lower().startswith(_ROWS)
 
 
-def _named(pairs: Any) -> dict[str, float]:
+def _figures(before: Line, line: Line) -> list[tuple[str, float]]:
+    """Name and µs of each figure of "min: 0s 000ms 410us | mean: …", or of the row of a CSV."""
+    pairs = [part.partition(":")[::2] for part in line.text.split("|")]
+    if before.text.lower().split(",") == list(_NAMES):
+        pairs = list(zip(_NAMES, line.text.split(","), strict=False))
     figures = ((name.strip(), parse_duration_us(text.strip())) for name, text in pairs)
-    return {name: us for name, us in figures if us is not None and name in _NAMES}
-
-
-_NAMES = frozenset(("min", "mean", "max", "pstdev"))
+    return [(name, us) for name, us in figures if us is not None and name in _NAMES]
 
 
 def _step(line: Line) -> tuple[float, float] | None:

@@ -1,7 +1,7 @@
 """The text that rewrk prints for each round."""
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Any
 
 from backend.formats.model import Latency, ParsedTrial
@@ -74,7 +74,7 @@ def read_report(block: Sequence[Line]) -> ParsedTrial:
         transfer_rate_bytes_s=_bytes(transfer.removesuffix("/Sec")),
         errors={} if failures is None else counted_classes(failures, class_of, CLASSES),
         tool_errors=failures or {},
-        latency=Latency(**dict(zip(("mean_us", "stdev_us", "min_us", "max_us"), row, strict=True))),
+        latency=Latency(mean_us=row[0], stdev_us=row[1], min_us=row[2], max_us=row[3]),
         latency_origin="summary",
         latency_resolution_us=RESOLUTION_US,
         incomplete=not transfer,
@@ -145,18 +145,20 @@ def _failures(block: Sequence[Line]) -> dict[str, int] | None:
     A blank line follows the last one, and stands before the first, too.
     """
     rows = [at for at, line in enumerate(block) if _is_row(line)]
-    behind = block[rows[-1] + 1 :] if rows else []
-    listed = behind[1:] if behind and not behind[0].text else behind
-    failures: dict[str, int] = {}
-    for line in listed:
-        if line.text == CUT:
-            return None
-        count, mark, message = line.text.partition(" Errors: ")
-        failed = parse_count(count) if mark else None
-        if failed is None:
-            return failures
-        failures[message] = failed
+    behind = [line.text for line in block[rows[-1] + 1 :]] if rows else []
+    listed = behind[1:] if behind[:1] == [""] else behind
+    failures = dict(filter(None, takewhile(bool, map(_failure, listed))))
+    following = listed[len(failures) :]
+    if following:
+        return None if following[0] == CUT else failures
     return {} if behind and not failures else None
+
+
+def _failure(text: str) -> tuple[str, int] | None:
+    """Message and count of "169 Errors: connection closed"; None for another line."""
+    count, mark, message = text.partition(" Errors: ")
+    failed = parse_count(count) if mark else None
+    return None if failed is None else (message, failed)
 
 
 def _slowest(block: Sequence[Line]) -> dict[str, Any]:

@@ -6,8 +6,8 @@ failure, by the verdict of the tool that ran, and 2xx or 3xx where the dump has 
 takes any answer for a success. Percentiles: of a histogram in ms. The printed text has the share of
 failures, not their number or their kind: of many samples the number is unknown. "Test duration"
 there is that of bzt with its start-up, kept beside as `test_duration_s` and no elapsed time;
-TestDuration of the XML is in whole seconds. `throughput` of the dumps is the number of samples. Final stats that two reporters printed
-of one run are read once.
+TestDuration of the XML is in whole seconds. `throughput` of the dumps is the number of samples.
+Final stats that two reporters printed of one run are read once.
 """
 
 from collections.abc import Sequence

@@ -21,7 +21,7 @@ HEAD_LINES = 30
 RESOLUTION_US = 1000
 CLASSES = ("connect", "read", "timeout", "other", CLIENT_CLASS)
 _GROUP = re.compile(r'<Group label="([^"<]{0,4000})">(.*?)</Group>', re.S)
-_FIGURE = re.compile(r'<(\w{1,40}) ([^<>]{1,400})>')
+_FIGURE = re.compile(r"<(\w{1,40}) ([^<>]{1,400})>")
 _ATTRIBUTE = re.compile(r'(value|param)="([^"]{0,200})"')
 _DURATION = re.compile(r"<TestDuration>([\d.]{1,20})</TestDuration>")
 
@@ -93,25 +93,40 @@ def _trial(texts: Texts, elapsed_s: float | None) -> ParsedTrial:
     samples, ok, failed = (_count(texts[name]) for name in ("throughput", "succ", "fail"))
     if samples != ok + failed:
         raise ValueError(f"{ok} succeeded and {failed} failed of {samples} samples")
-    codes = {name[3:]: _count(text) for name, text in texts.items() if name[:3] == "rc_" and text}
-    answered = {code: count for code, count in codes.items() if parse_count(code) is not None}
-    lost = {code: count for code, count in codes.items() if code not in answered}
-    has_all = sum(codes.values()) == samples and "" not in lost
+    answered, lost = _codes(texts)
+    has_all = sum(answered.values()) + sum(lost.values()) == samples and "" not in lost
+    latency = _latency(texts) if samples else Latency()
     return ParsedTrial(
         loop=None,
         connections=round(_number(texts, "concurrency") or 0) or None,
         elapsed_s=elapsed_s,
-        requests_completed=sum(answered.values()) if has_all else None,
-        requests_ok=min(ok, statuses.succeeded(answered)) if has_all else ok,
-        # Of a sample without an answer, JMeter counts the bytes of its own message.
-        bytes_received=_bytes(texts) if has_all and not lost else None,
-        errors=_errors(answered, lost) if has_all else {},
         tool_errors={"fail": failed, **lost} if failed or lost else {},
-        status_counts=dict(sorted(answered.items())) if has_all else None,
-        latency=_latency(texts) if samples else Latency(),
-        latency_origin="percentiles" if samples else None,
+        latency=latency,
+        latency_origin=latency.printed_origin,
         latency_resolution_us=RESOLUTION_US,
+        **(_outcomes(texts, answered, lost, ok) if has_all else {"requests_ok": ok}),
     )
+
+
+def _codes(texts: Texts) -> tuple[dict[str, int], dict[str, int]]:
+    """The samples by status, and those without one by the name of what happened."""
+    counts = {name[3:]: _count(text) for name, text in texts.items() if name[:3] == "rc_" and text}
+    answered = {code: counts[code] for code in sorted(counts) if parse_count(code) is not None}
+    return answered, {code: count for code, count in counts.items() if code not in answered}
+
+
+def _outcomes(
+    texts: Texts, answered: Mapping[str, int], lost: Mapping[str, int], ok: int
+) -> dict[str, Any]:
+    """How the samples ended, where the code of each is known."""
+    return {
+        "requests_completed": sum(answered.values()),
+        "requests_ok": min(ok, statuses.succeeded(answered)),
+        # Of a sample without an answer, JMeter counts the bytes of its own message.
+        "bytes_received": None if lost else _bytes(texts),
+        "errors": _errors(answered, lost),
+        "status_counts": dict(answered),
+    }
 
 
 def _errors(answered: Mapping[str, int], lost: Mapping[str, int]) -> dict[str, int | None]:

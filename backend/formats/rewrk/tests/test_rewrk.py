@@ -27,7 +27,9 @@ def test_failed_attempts_are_in_the_total_and_are_no_responses():
     (trial,) = read(RESETS)
     assert (trial.requests_completed, trial.errors["read"]) == (2455 - 169, 169)
     assert trial.measured_s == pytest.approx(2455 / 1227.89)
-    other = RESETS.replace("169 Errors: connection closed", "3 Errors: operation timed out\n1 Errors: x")
+    other = RESETS.replace(
+        "169 Errors: connection closed", "3 Errors: operation timed out\n1 Errors: x"
+    )
     (trial,) = read(other)
     assert (trial.errors["timeout"], trial.errors["other"]) == (3, 1)
 
@@ -76,7 +78,9 @@ def test_a_round_without_responses_has_none():
 
 
 def test_a_run_that_could_not_connect_is_refused():
-    stdout, stderr = ((CAPTURES / "refused-text" / name).read_text() for name in ("stdout", "stderr"))
+    stdout, stderr = (
+        (CAPTURES / "refused-text" / name).read_text() for name in ("stdout", "stderr")
+    )
     with pytest.raises(FormatError, match="could not connect"):
         read(stdout + stderr)
 

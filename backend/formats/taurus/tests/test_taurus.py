@@ -56,7 +56,9 @@ def test_a_rounded_share_tells_the_number_of_few_failures_alone():
 
 def test_a_text_without_failures_says_nothing_of_statuses():
     """apiritif takes any answer for a success; the dump of the same run has the statuses."""
-    text, dump = ((CAPTURES / "apiritif-500s" / name).read_text() for name in ("stdout", "stats.csv"))
+    text, dump = (
+        (CAPTURES / "apiritif-500s" / name).read_text() for name in ("stdout", "stats.csv")
+    )
     (printed,), (dumped,) = read(text), read(dump)
     assert printed.requests_ok == printed.requests_completed == dumped.requests_completed
     assert "status" not in printed.errors
@@ -73,7 +75,7 @@ def test_a_dump_of_the_cloud_names_its_total():
     [(",756,800", ",755,800"), ("\n,0.00163", "\nx,0.00163"), (",44,", ",x,"), ("800", "-800")],
 )
 def test_a_dump_that_contradicts_itself_or_has_no_total_is_refused(old, new):
-    with pytest.raises(FormatError, match="total|missing or invalid"):
+    with pytest.raises(FormatError, match=r"total|missing or invalid"):
         read(CSV.replace(old, new))
 
 
