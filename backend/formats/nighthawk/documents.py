@@ -7,6 +7,7 @@ from backend.formats import statuses
 from backend.formats.model import Entry, Latency, ParsedTrial
 from backend.formats.nighthawk.counters import LATENCY, SENT, named_points, trial_of
 from backend.formats.numbers import (
+    LONGEST_S,
     json_count,
     json_number,
     optional_line,
@@ -137,7 +138,7 @@ def _spectrum(statistic: Mapping[str, Any]) -> Spectrum | None:
         return None
     fractions, counts, values = zip(*steps, strict=True)
     rises = list(counts) == sorted(counts) and list(values) == sorted(values)
-    if not rises or counts[-1] != total:
+    if not rises or counts[-1] != total or values[-1] > LONGEST_S * 1e6:
         raise ValueError(f"percentiles that do not rise to the count, {total}")
     return Spectrum(values, fractions, counts, None, None, largest=values[-1], total=total)
 
