@@ -50,6 +50,10 @@ EMPHASIS = re.compile(
 STAR = re.compile(rb"\*<?\d")
 # The row that Markdown wants below a table's heads.
 RULE = re.compile(rb"(?m)^[ \t]{0,3}\|[ \t]{0,40}:?-{3,200}:?[ \t]{0,40}\|[ \t:|-]{0,2000}\r?$")
+# The same without bars at its ends. Rules of tools have no spaces around their bars.
+BARE_RULE = re.compile(
+    rb"(?m)^ {0,3}:?-{3,200}:?(?: {1,40}\| {1,40}:?-{3,200}:?){1,100} {0,40}\r?$"
+)
 ROW = re.compile(rb"(?m)^[ \t]{0,3}\|([^\n]{0,4000}?)\|?[ \t]{0,40}(\r?)$")
 # A fence in the line of the output's own first or last words.
 FENCED = re.compile(rb"(?m)^(```)(?=[^`\n]{0,200} [^`\n])|(?<=[^`\n])(```)[ \t]{0,40}(?=\r?$)")
@@ -107,9 +111,14 @@ def _without_emphasis(lines: bytes) -> bytes:
     return EMPHASIS.sub(lambda match: match[match.lastindex or 0], lines)
 
 
-def _without_table(lines: bytes) -> bytes:
-    cells = RULE.sub(b"", lines)
-    return ROW.sub(lambda row: row[1].replace(b"|", b" ") + row[2], cells)
+def _has_rule(text: bytes) -> bool:
+    return RULE.search(text) is not None or BARE_RULE.search(text) is not None
+
+
+def _without_table(text: bytes) -> bytes:
+    if BARE_RULE.search(text):
+        text = BARE_RULE.sub(b"", text).replace(b" | ", b"   ")
+    return ROW.sub(lambda row: row[1].replace(b"|", b" ") + row[2], RULE.sub(b"", text))
 
 
 # In the order in which they are taken off: a page may show a mail that quotes Markdown.
@@ -121,7 +130,7 @@ DRESSES = (
     ),
     Dress(
         "The bars of a Markdown table were removed.",
-        lambda text: b"|" in text and RULE.search(text) is not None,
+        lambda text: b"--" in text and b"|" in text and _has_rule(text),
         _without_table,
     ),
     Dress("The marks of bold or slanted text were removed.", _is_emphasised, _without_emphasis),

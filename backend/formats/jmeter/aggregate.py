@@ -34,7 +34,9 @@ OLD_NAMES = {
     "bandwidth": "KB/sec",
     "stddev": "Std. Dev.",
 }
-MARKS = (DOCUMENT_MARK, "Label,# Samples", "sampler_label,")
+MARKS = (DOCUMENT_MARK, "# Samples", "sampler_label")
+# A comma in the files; a tab where the window's table was copied.
+DELIMITERS = (",", "\t", ";")
 NEEDED = ("Label", "# Samples", "Average", "Min", "Max", "Error %", "Throughput")
 BANDWIDTHS = ("Received KB/sec", "KB/sec")
 TOTALS = ("TOTAL", "Total")
@@ -111,8 +113,12 @@ def header_of(source: Source) -> int | None:
     return next((at for at, line in enumerate(lines) if set(NEEDED) <= set(_columns(line))), None)
 
 
+def _delimiter(line: str) -> str:
+    return next((mark for mark in DELIMITERS if mark in line), ",")
+
+
 def _columns(line: str) -> list[str]:
-    return [_modern(name.strip(' "\r')) for name in line.split(",")]
+    return [_modern(name.strip(' "\r')) for name in line.split(_delimiter(line))]
 
 
 def _modern(name: str) -> str:
@@ -127,7 +133,7 @@ def read_table(source: Source) -> Entry:
     at = header_of(source) or 0
     header, *lines = source.text.split("\n")[at:]
     # What stands behind the last line feed is nothing, or a row that was cut off.
-    rows = _rows(_columns(header), lines[:-1])
+    rows = _rows(_columns(header), _delimiter(header), lines[:-1])
     total = next((row for row in rows if row["Label"] in TOTALS), None)
     if total is None:
         total = rows[0] if len(rows) == 1 else None
@@ -143,9 +149,9 @@ def read_table(source: Source) -> Entry:
     )
 
 
-def _rows(columns: Sequence[str], lines: Sequence[str]) -> list[Row]:
+def _rows(columns: Sequence[str], delimiter: str, lines: Sequence[str]) -> list[Row]:
     try:
-        rows = list(csv.reader(line.rstrip("\r") for line in lines))
+        rows = list(csv.reader((line.rstrip("\r") for line in lines), delimiter=delimiter))
     except csv.Error:
         return []
     cells = [[cell.strip() for cell in row] for row in rows if len(row) == len(columns)]

@@ -89,6 +89,7 @@ def test_marks_around_figures_are_no_part_of_them(dress):
         ("Requests/sec: **5,730.12**\n", "Requests/sec: 5,730.12\n"),
         ("**Requests/sec:** `5730.12` *1.2 ms* __99%__\n", "Requests/sec: 5730.12 1.2 ms 99%\n"),
         ("| **99%** | 12.3ms |\n|---|---|\n| 50% | 1ms |\n", "  99%   12.3ms \n\n  50%   1ms \n"),
+        ("Label | Value\n--- | :---:\nMean: | 3 ms\n", "Label Value\n\nMean: 3 ms\n"),
         ("&lt;b&gt; &amp; &#x27;c&#39; &quot;d&quot;\n", "<b> & 'c' \"d\"\n"),
         ("a<br>b<br/>c\n", "a\rb\rc\n"),
         ("<li><b>Mean:</b> 3</li>\n", "  Mean: 3 \n"),

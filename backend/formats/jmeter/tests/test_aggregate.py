@@ -52,6 +52,11 @@ def test_the_columns_of_new_and_old_versions_say_the_same():
     assert (old.latency.stdev_us, new.reported_rps, old.reported_rps) == (121_550, 122.15605, 122.2)
 
 
+@pytest.mark.parametrize("delimiter", ["\t", ";"])
+def test_other_delimiters_are_read(delimiter):
+    assert only(NEW.replace(",", delimiter)) == only(NEW)
+
+
 def test_a_summary_report_has_no_percentiles():
     trial = only(
         "Label,# Samples,Average,Min,Max,Std. Dev.,Error %,Throughput,Received KB/sec,"
