@@ -21,7 +21,8 @@ QUOTED_LINES = re.compile(
 )
 
 _NAMES = rb"pre|code|samp|tt|br|p|div|span|table|tbody|thead|tr|td|th|li|ul|ol|b|strong|i|em|font"
-_NAMES += rb"|html|body|head|h[1-6]|blockquote|details|summary"
+# Not "summary", which JMeter calls its summariser.
+_NAMES += rb"|html|body|head|h[1-6]|blockquote"
 # A page shows itself by lines that begin or end with a tag: a "<" within a line may be a figure's.
 HTML_LINE = re.compile(
     rb"(?im)^[ \t]{0,40}</?(?:%b|!doctype)\b[^<>\n]{0,300}>" % _NAMES

@@ -10,7 +10,7 @@ from backend.formats import FormatError, RawArtefact, parse
 from backend.formats.dress import LONGEST, undressed
 from backend.formats.prefixes import plain_texts
 from backend.formats.tests.test_captures import FORMATS
-from backend.formats.tests.test_pasted import REPORTS, name_of
+from backend.formats.tests.test_pasted import CLEAN, REPORTS, name_of
 
 AB = (FORMATS / "ab/tests/captures/err500-c10/stdout").read_text()
 WRK = (FORMATS / "wrk/tests/captures/latency-c10-10k/stdout").read_text()
@@ -118,6 +118,17 @@ def test_dress_is_taken_off(text, plain):
 )
 def test_what_a_tool_wrote_itself_stays(text):
     assert undressed(text.encode()) == (text.encode(), ())
+
+
+@pytest.mark.parametrize("path", CLEAN, ids=name_of)
+def test_no_tool_prints_dress_but_ab_where_it_is_asked_to(path):
+    assert bool(notes_of(path)) == (path.parent.name == "html-w-c10")
+
+
+def notes_of(path):
+    return [
+        note for text in plain_texts(RawArtefact.of("x", path.read_bytes())) for note in text.notes
+    ]
 
 
 def test_rows_are_undressed_too():
