@@ -34,6 +34,7 @@ TAG = re.compile(rb"(?i)</?(?:%b|a|u|small|center|!doctype|!--)\b[^<>\n]{0,2000}
 # What ends a line on the page.
 LINE_END = re.compile(rb"(?i)(?:<br\b[^<>\n]{0,40}>|</(?:tr|p|div|li|pre|h[1-6])>)(?=[^\r\n])")
 ENTITY = re.compile(rb"&(?:lt|gt|amp|quot|apos|nbsp|#\d{1,7}|#[xX][0-9a-fA-F]{1,6});")
+ELEMENT = re.compile(rb"<[?!/A-Za-z]")
 _QUOTE_ENTITY = re.compile(rb"&(?:quot|apos|#34|#39|#[xX]2[27]);")
 # Only this long can a text be that somebody dressed: longer ones are logs of a tool.
 LONGEST = 1 << 20
@@ -80,7 +81,7 @@ def _is_page(text: bytes) -> bool:
 def _is_escaped(text: bytes) -> bool:
     """Whether all such letters are written as in HTML. Where some are not, in XML or in a text of
     JSON or CSV, the others are the tool's own."""
-    if b"&" not in text or b"<" in text or ENTITY.search(text) is None:
+    if b"&" not in text or ENTITY.search(text) is None or ELEMENT.search(text) is not None:
         return False
     has_quotes = b'"' in text or b"'" in text
     return not has_quotes or _QUOTE_ENTITY.search(text) is None

@@ -91,6 +91,7 @@ def test_marks_around_figures_are_no_part_of_them(dress):
         ("| **99%** | 12.3ms |\n|---|---|\n| 50% | 1ms |\n", "  99%   12.3ms \n\n  50%   1ms \n"),
         ("Label | Value\n--- | :---:\nMean: | 3 ms\n", "Label Value\n\nMean: 3 ms\n"),
         ("&lt;b&gt; &amp; &#x27;c&#39; &quot;d&quot;\n", "<b> & 'c' \"d\"\n"),
+        ("<pre>Version 2.3 <$Revision$> &lt;ms&gt;\n</pre>\n", "Version 2.3 <$Revision$> <ms>\n\n"),
         ("a<br>b<br/>c\n", "a\rb\rc\n"),
         ("<li><b>Mean:</b> 3</li>\n", "  Mean: 3 \n"),
     ],
