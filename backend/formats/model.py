@@ -160,6 +160,8 @@ class ParsedTrial:
     incomplete: bool = False
     # Where the artefacts, or figures within one, contradict each other.
     disagreements: tuple[str, ...] = ()
+    # A sentence, where rows or latencies are of a part of the requests that the report counts.
+    partial_samples: str = ""
     # The command line above the output, and the lines of a file with several outputs, from 1.
     command: str = ""
     lines: tuple[int, int] | None = None
@@ -229,6 +231,7 @@ class ParsedTrial:
         """What is not a figure, where there is any."""
         remarks = {
             "incomplete": self.incomplete,
+            "partial_samples": self.partial_samples,
             "is_warmup": self.is_warmup,
             "command": self.command,
             "lines": list(self.lines or ()),

@@ -21,7 +21,7 @@ from backend.formats.logs import ahead
 from backend.formats.model import Entry, FormatError, ParsedTrial
 from backend.formats.refusals import not_one_trial
 from backend.formats.text import Source
-from backend.formats.together import split_sources
+from backend.formats.together import covers, split_sources, with_part_noted
 
 # The last two stand in a JTL without a header, which has no word of its own.
 MARKS = ("elapsed", "<testResults", MARK, "standalone test @", "true", "false")
@@ -88,6 +88,8 @@ def _with_summary(trial: ParsedTrial, summary: Entry) -> ParsedTrial:
         disagreements.append(
             f"the summary says {failed} failed samples, the JTL has {printed - trial.requests_ok}"
         )
+    if not covers(trial, summary):
+        return with_part_noted(summary, trial, disagreements)
     return replace(
         trial,
         reported_rps=summary.reported_rps,

@@ -32,7 +32,7 @@ from backend.formats.locust.tables import (
 from backend.formats.model import Entry, FormatError, ParsedTrial
 from backend.formats.refusals import not_one_trial
 from backend.formats.text import Document, Source
-from backend.formats.together import read_each, split_sources
+from backend.formats.together import covers, read_each, split_sources, with_part_noted
 
 COUNTS_BODIES_ONLY = True
 MARKS = (
@@ -155,11 +155,13 @@ def _with_console(trial: ParsedTrial, run: Entry) -> ParsedTrial:
         return replace(trial, **changes)
     counts = [(ours or 0) + _failed(trial), (theirs or 0) + _sum(run.tool_errors)]
     if counts[0] != counts[1]:
-        changes["disagreements"] = (
-            *trial.disagreements,
+        sentence = (
             f"the files say {counts[0]} requests, the console {counts[1]}: "
-            "locust does not write its CSV files once more at the end",
+            "locust does not write its CSV files once more at the end"
         )
+        if not covers(trial, run):
+            return with_part_noted(run, trial, (*trial.disagreements, sentence))
+        changes["disagreements"] = (*trial.disagreements, sentence)
     elif trial.errors.get("status") is None:
         changes |= {"errors": run.errors, "requests_completed": run.requests_completed}
         changes |= {"tool_errors": run.tool_errors}

@@ -19,7 +19,7 @@ from backend.formats.numbers import parse_amount, parse_number
 from backend.formats.refusals import read_or_refuse
 from backend.formats.spectrum import Spectrum, is_header, read_spectrum
 from backend.formats.text import Line, Source
-from backend.formats.together import read_each
+from backend.formats.together import WHOLE_SHARE, read_each
 from backend.formats.wrk.report import Report, is_wrk2, report_blocks
 
 KEEPS_CONNECTIONS = True
@@ -66,6 +66,7 @@ def _trial(block: Sequence[Line]) -> ParsedTrial:
         latency_origin=_origin(trial, spectrum, percentiles) if has_latency else None,
         latency_resolution_us=1 if spectrum else trial.latency_resolution_us,
         histogram=spectrum.histogram(unit_us=unit, percentiles=percentiles) if spectrum else None,
+        partial_samples=_part(trial.requests_completed, spectrum),
         extra={**trial.extra, **_calibration(block), **_extra(spectrum, uncorrected, unit)},
     )
 
@@ -88,6 +89,16 @@ def _ok(trial: ParsedTrial) -> int | None:
     """Successes: unknown with late requests, which can count twice or finish later."""
     has_late = trial.errors.get("timeout") and trial.requests_completed
     return None if has_late else trial.requests_ok
+
+
+def _part(requests: int | None, spectrum: Spectrum | None) -> str:
+    """What is said where the latencies are not of all requests: no figure of wrk2 is."""
+    if spectrum is None or not requests or spectrum.total >= WHOLE_SHARE * requests:
+        return ""
+    return (
+        f"wrk2 recorded the latency of {spectrum.total:,} of {requests:,} requests: it leaves out "
+        "those of its calibration."
+    )
 
 
 def _calibration(block: Sequence[Line]) -> dict[str, Any]:
