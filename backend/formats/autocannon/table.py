@@ -68,13 +68,13 @@ class _Report:
             if "│" in line.text
         ] or list(plain_rows(block))
         self.asked, _, self.address = block[0].text.removeprefix(STARTED).partition(" test @ ")
-        self.elapsed_us, self.received = self._totals()
+        self.sent, self.elapsed_us, self.received = self._totals()
         self.codes, self.printed, self.errors = self._codes(), self._responses(), self._errors()
         self.rate = self._per_second("Req/Sec", _localised)
         self.latency = self._latency()
 
     def trial(self) -> ParsedTrial:
-        responses = self.printed or _responses_of(self.codes)
+        responses = self.printed or self._all_of_asked() or _responses_of(self.codes)
         latency = self.latency if self._is_measured() else Latency()
         return ParsedTrial(
             url=next(iter(self.address.split()), None),
@@ -97,6 +97,14 @@ class _Report:
             latency_resolution_us=RESOLUTION_US,
             incomplete=self._is_cut() or self.received is None,
             disagreements=self._disagreements(),
+            extra={} if self.sent is None else {"extra": {"requests_sent": self.sent}},
+        )
+
+    def _all_of_asked(self) -> _Responses | None:
+        """All requests that were asked for, where the text names no other outcome of one."""
+        is_all = self.sent is not None and self.sent == _asked_requests(self.asked)
+        return (
+            _Responses(self.sent, 0) if is_all and self.codes is None and not self.errors else None
         )
 
     def _ok(self, responses: _Responses) -> int | None:
@@ -111,8 +119,8 @@ class _Report:
         return None if responses.bad else 0
 
     def _is_measured(self) -> bool:
-        """Whether there was a response: else zeros are printed."""
-        return bool(self.rate) or bool(self.latency.max_us)
+        """Whether there was a response with a latency: else zeros are printed."""
+        return bool(self.latency.max_us)
 
     def _is_cut(self) -> bool:
         """Whether the counts of errors were cut off: a text without responses must have some."""
@@ -139,14 +147,15 @@ class _Report:
         ok, bad = self.printed.ok, self.printed.bad
         return (f"{ok} 2xx and {bad} other responses, by status code {dict(self.codes)}",)
 
-    def _totals(self) -> tuple[float, float | None]:
-        """Elapsed time in µs, and bytes received."""
+    def _totals(self) -> tuple[int | None, float, float | None]:
+        """Requests sent, elapsed time in µs, and bytes received; from 1,000 on the first is rounded
+        to thousands, and unknown."""
         for line in self.block:
             words = line.words
             if len(words) >= 4 and words[1:3] == ["requests", "in"]:
                 elapsed = parse_amount(words[3].rstrip(","), TIME_UNITS_US)
                 if elapsed is not None:
-                    return elapsed, _size(" ".join(words[4:6]))
+                    return parse_count(words[0]), elapsed, _size(" ".join(words[4:6]))
         raise self.block[-1].refusal(
             "The autocannon report is cut off before its last line.",
             expected='a line such as "852 requests in 3.17s, 156 kB read"',

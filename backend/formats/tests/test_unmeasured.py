@@ -25,7 +25,10 @@ FINE = {
     "wrk2/plain-rate1000-nolatency/stdout": (r"(?<=Latency)( +[\d.]+(us|ms)){3}", " 0.00us" * 3),
     "bombardier/c100-3s-latencies-text/stdout": (r"[\d.]+(us|ms)$", "0.00us"),
     "vegeta/rate200-4s-allformats/stdout": (r"(?<=max\]).*", "  0s, 0s, 0s, 0s, 0s, 0s, 0s"),
-    "k6/vus10-3s-text/stdout": (r"(?<=\.: )avg=.*", "avg=0s min=0s med=0s max=0s p(90)=0s p(95)=0s"),
+    "k6/vus10-3s-text/stdout": (
+        r"(?<=\.: )avg=.*",
+        "avg=0s min=0s med=0s max=0s p(90)=0s p(95)=0s",
+    ),
     "h2load/h1-c10-n3000-log/stdout": (
         r"(?<=time for request:).*%",
         " 0us 0us 0us 0us 0.00%",
@@ -91,7 +94,7 @@ def test_a_rounded_zero_stays_with_its_step(path):
 
 
 def test_no_summary_of_jmeter_is_taken_for_unmeasured():
-    line = "summary =    300 in 00:00:03 =  103.4/s Avg:     0 Min:     0 Max:     0 Err:     0 (0.00%)"
+    line = "summary = 300 in 00:00:03 = 103.4/s Avg: 0 Min: 0 Max: 0 Err: 0 (0.00%)"
     trial = read(f"{line}\n... end of run\n")
     assert trial.latency == Latency(mean_us=0, min_us=0, max_us=0)
 

@@ -12,6 +12,8 @@ COARSE_SHARE = 0.1
 TAIL_SAMPLES = 10
 TAIL_PERCENTILES = ("90", "95", "99")
 FAR_TAIL_PERCENTILES = ("99.9",)
+# Of HdrHistogram, they print the least value above 0 as the minimum.
+LEAST_ABOVE_ZERO = frozenset({"autocannon"})
 # Figures out of a histogram are rounded to 3 significant digits: equal within this share.
 HISTOGRAM_STEP = 0.001
 # Equal figures are copies of each other only if the tool prints this many steps of them …
@@ -38,7 +40,7 @@ def _find_disorder(trial: CheckInput) -> str | None:
 
 
 def _find_mean_outside(trial: CheckInput) -> str | None:
-    mean, least, most = trial.latency_mean_us, trial.latency_min_us, trial.latency_max_us
+    mean, least, most = trial.latency_mean_us, _minimum(trial), trial.latency_max_us
     if mean is None:
         return None
     slack = max(trial.latency_resolution_us or 0.0, step_us(trial, mean))
@@ -58,13 +60,20 @@ def step_us(trial: CheckInput, figure: float) -> float:
 
 
 def _ladder(trial: CheckInput) -> Iterator[tuple[str, float]]:
-    if trial.latency_min_us is not None:
-        yield "minimum", trial.latency_min_us
+    least = _minimum(trial)
+    if least is not None:
+        yield "minimum", least
     for name, value in sorted(trial.percentiles_us.items(), key=lambda item: float(item[0])):
         if value is not None:
             yield f"p{name}", value
     if trial.latency_max_us is not None:
         yield "maximum", trial.latency_max_us
+
+
+def _minimum(trial: CheckInput) -> float | None:
+    """The least latency; None where the tool prints the least one that it did not round to 0."""
+    is_above_zeros = trial.tool in LEAST_ABOVE_ZERO and 0 in trial.percentiles_us.values()
+    return None if is_above_zeros else trial.latency_min_us
 
 
 def _find_copied_p99(trial: CheckInput) -> str | None:
