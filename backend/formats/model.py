@@ -139,6 +139,10 @@ class ParsedTrial:
     # Of bodies alone, where the tool counts headers too and tells them apart.
     body_bytes: int | None = None
     transfer_rate_bytes_s: Number | None = None
+    # What follows from the rate, and is printed beside it: the rates of wrk's threads, where these
+    # are steady, and ab's time of a request, connections × time ÷ requests.
+    threads_rps: Number | None = None
+    request_time_us: Number | None = None
     errors: Mapping[str, int | None] = field(default_factory=dict)
     # The output leaves out attempts without a response, so nobody knows how many these were.
     lists_answers_only: bool = False

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from backend.formats.derived import with_derived_compared
 from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
 from backend.formats.numbers import TIME_UNITS_US as UNITS
 from backend.formats.numbers import parse_amount, parse_number
@@ -51,7 +50,7 @@ def _trial(block: Sequence[Line]) -> ParsedTrial:
             "One of these reports may be from wrk: nothing in it is from wrk2 alone.",
             expected="calibration or HdrHistogram lines, or one tool's reports at a time",
         )
-    trial = with_derived_compared(Report(_without_distributions(block)).trial())
+    trial = Report(_without_distributions(block)).trial()
     recorded, uncorrected = _section(block, RECORDED), _section(block, UNCORRECTED)
     percentiles = {**trial.latency.percentiles, **_percentiles(recorded)}
     spectrum = _spectrum(recorded)

@@ -32,7 +32,8 @@ ACK_PERCENTILES = ("p50", "p75", "p90", "p95", "p97.5", "p99")
 ACK_REQUESTS = 100
 
 
-def _find_disorder(trial: CheckInput) -> str | None:
+def find_disorder(trial: CheckInput) -> str | None:
+    """What is out of order among minimum, percentiles, maximum and mean; None if nothing is."""
     for (low_name, low), (high_name, high) in pairwise(_ladder(trial)):
         if low > high + step_us(trial, low) + 2 * HISTOGRAM_STEP * high:
             return f"{low_name} ({time_text(low)}) is above {high_name} ({time_text(high)})."
@@ -184,17 +185,15 @@ def _find_two_populations(trial: CheckInput) -> str | None:
 
 LATENCY_RULES = (
     TrialRule(
-        id="percentile-order",
-        severity="error",
-        title="Percentiles out of order",
-        explanation="Minimum ≤ p50 ≤ … ≤ p99.9 ≤ maximum must hold, and the mean lies between "
-        "minimum and maximum. Here this is not so: a figure was read, stored or printed under "
-        "a wrong name.",
-        remedy="Compare the figures with the stored output, and upload the output of the load "
-        "tool unedited.",
-        source=BOARDS + ": p95 stored as p99",
-        withholds="latency",
-        find=_find_disorder,
+        id="partial-samples",
+        severity="info",
+        title="Rows of a part of the requests",
+        explanation="The files have rows of fewer than 99 % of the requests that the report "
+        "counts, such as the tail of a log or the head of a sorted table. A part of the requests "
+        "says nothing of the others, so its percentiles are not used. Or the load tool itself "
+        "leaves requests out of its latencies, as wrk2 does with those of its calibration.",
+        remedy="Upload the whole log beside the report.",
+        find=lambda trial: trial.partial_samples or None,
     ),
     TrialRule(
         id="p99-equals-mean-or-max",

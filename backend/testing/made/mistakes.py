@@ -8,6 +8,7 @@ import numpy as np
 from numpy.random import Generator
 
 from backend.runs.checks import CheckInput
+from backend.runs.checks.identities import ONE_AT_A_TIME, SAMPLED_RATES
 from backend.testing.made.figures import PrintedFigures
 from backend.testing.made.requests import Law, draw_law, lognormal
 from backend.testing.made.texts import MadeTool
@@ -96,6 +97,10 @@ def _copy_mean(figures: PrintedFigures) -> None:
 
 def _halve_mean(figures: PrintedFigures) -> None:
     figures.mean_us /= 2
+
+
+def _double_mean(figures: PrintedFigures) -> None:
+    figures.mean_us *= 2
 
 
 def _raise_rate(figures: PrintedFigures) -> None:
@@ -215,10 +220,33 @@ MISTAKES: dict[str, Mistake] = {
     ),
     "exit-code": Mistake(is_certain=True, text="exit status 1", plant=_set_field("exit_code", 1)),
     "throughput-disagrees": Mistake(
+        text="the printed rate, a mean of samples, is 20 % higher than the counts",
+        plant=_change(_raise_rate),
+        fits=lambda tool: _prints_figures(tool) and tool.name in SAMPLED_RATES,
+        needs=("reported_rps", "elapsed_s"),
+    ),
+    "impossible-throughput": Mistake(
         text="the printed rate is 20 % higher than the counts",
         plant=_change(_raise_rate),
-        fits=_prints_figures,
-        needs=("reported_rps", "elapsed_s"),
+        fits=lambda tool: _prints_figures(tool) and tool.name not in SAMPLED_RATES,
+        needs=("reported_rps", "elapsed_s", "attempts_most"),
+    ),
+    "impossible-load": Mistake(
+        text="the mean latency is twice what it was",
+        plant=_change(_double_mean),
+        fits=lambda tool: _prints_figures(tool) and tool.name in ONE_AT_A_TIME,
+        needs=("throughput_rps", "connections"),
+    ),
+    "impossible-counts": Mistake(
+        is_certain=True,
+        text="the output has one status code more than requests",
+        needs=("attempts_most",),
+        edit=lambda trial: replace(trial, status_counts={"200": (trial.attempts_most or 0) + 1}),
+    ),
+    "partial-samples": Mistake(
+        is_certain=True,
+        text="the files hold rows of a part of the requests",
+        edit=lambda trial: replace(trial, partial_samples="The rows hold 40 of 900 requests."),
     ),
     "overload": Mistake(
         text="5 to 100 % more requests were offered than answered",
