@@ -88,15 +88,10 @@ def with_part_noted(
 
 
 def wholes_of(trials: Sequence[tuple[str, ParsedTrial]]) -> list[tuple[str, ParsedTrial]]:
-    """The readings without those that are rows of a part of the requests: the others tell these."""
-    parts = [
-        (name, rows)
-        for name, rows in trials
-        if rows.histogram is not None and not all(covers(rows, whole) for _, whole in trials)
-    ]
-    wholes = [
-        (name, trial) for name, trial in trials if all(trial is not part for _, part in parts)
-    ]
+    """The readings without those that are rows of a part of the requests: the first tells these."""
+    are_parts = [_is_part(rows, trials) for _, rows in trials]
+    parts = [named for named, is_part in zip(trials, are_parts, strict=True) if is_part]
+    wholes = [named for named, is_part in zip(trials, are_parts, strict=True) if not is_part]
     if not parts or not wholes:
         return list(trials)
     (whole_name, whole), *others = wholes
@@ -105,6 +100,10 @@ def wholes_of(trials: Sequence[tuple[str, ParsedTrial]]) -> list[tuple[str, Pars
             contradictions = _contradictions(whole_name, whole, name, part)
             whole = with_part_noted(whole, part, contradictions)
     return [(whole_name, whole), *others]
+
+
+def _is_part(rows: ParsedTrial, trials: Sequence[tuple[str, ParsedTrial]]) -> bool:
+    return rows.histogram is not None and not all(covers(rows, whole) for _, whole in trials)
 
 
 def _counts_of_both(part: ParsedTrial, whole: ParsedTrial) -> dict[str, tuple[int, int]]:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from backend.formats.latency_steps import figure_step_us
-from backend.formats.model import Latency, Number, ParsedTrial
+from backend.formats.model import Latency, ParsedTrial
 from backend.formats.tools import TOOLS
 
 # A zero in steps up to this one is no rounding: no response is there so soon.
@@ -27,8 +27,19 @@ def _latency_changes(trial: ParsedTrial) -> Mapping[str, Any]:
     printed = (latency.mean_us, latency.min_us, latency.max_us, *latency.percentiles.values())
     if 0 not in printed or not _has_fine_zeros(trial):
         return {}
+    measured = _without_zeros(latency)
+    if trial.latency_origin not in ("percentiles", "summary"):
+        return {"latency": measured}
+    return {
+        "latency": measured,
+        "latency_origin": measured.printed_origin,
+        "latency_resolution_us": trial.latency_resolution_us if measured != Latency() else None,
+    }
+
+
+def _without_zeros(latency: Latency) -> Latency:
     mean_us = latency.mean_us or None
-    measured = Latency(
+    return Latency(
         mean_us=mean_us,
         # Of latencies that are all equal, or of a single one, it is 0.
         stdev_us=latency.stdev_us if mean_us else None,
@@ -36,14 +47,6 @@ def _latency_changes(trial: ParsedTrial) -> Mapping[str, Any]:
         max_us=latency.max_us or None,
         percentiles={name: us for name, us in latency.percentiles.items() if us},
     )
-    if trial.latency_origin not in ("percentiles", "summary"):
-        return {"latency": measured}
-    step_us: Number | None = None if measured == Latency() else trial.latency_resolution_us
-    return {
-        "latency": measured,
-        "latency_origin": measured.printed_origin,
-        "latency_resolution_us": step_us,
-    }
 
 
 def _has_fine_zeros(trial: ParsedTrial) -> bool:

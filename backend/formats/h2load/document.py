@@ -58,11 +58,10 @@ def _trial(document: Mapping[str, Any]) -> ParsedTrial:
     # More than a million requests are a sample of them.
     is_all = bool(completed) and len(samples) == completed
     latency = _latency(times) if completed else Latency()
-    lasted_s, rate = json_number(measured["duration"]), json_number(measured["request_per_second"])
-    main_s = main_duration_s(lasted_s, counts["succeeded"], rate)
+    rate = json_number(measured["request_per_second"])
     return ParsedTrial(
         tool_version=document["metadata"]["generator"].removeprefix(GENERATOR),
-        elapsed_s=lasted_s if main_s is None else main_s,
+        elapsed_s=_elapsed_s(json_number(measured["duration"]), counts["succeeded"], rate),
         reported_rps=rate,
         bytes_received=json_count(measured["traffic"]["total"]),
         body_bytes=json_count(measured["traffic"]["data"])
@@ -77,6 +76,11 @@ def _trial(document: Mapping[str, Any]) -> ParsedTrial:
         extra={"extra": progress_of(counts)},
         **outcomes_of(counts, codes),
     )
+
+
+def _elapsed_s(lasted_s: float, succeeded: int, rate: float) -> float:
+    main_s = main_duration_s(lasted_s, succeeded, rate)
+    return lasted_s if main_s is None else main_s
 
 
 def _samples(values: Any) -> Any:

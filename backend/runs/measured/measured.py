@@ -144,10 +144,8 @@ def _figures_of(record: TrialRecord, point: LoadPoint) -> CheckInput:
         offered_rps=point.rate_rps,
         sent_share=_sent_share(parsed, point.rate_rps),
         elapsed_s=elapsed_s,
-        lasted_s=parsed.elapsed_s,
         requests_completed=completed,
         requests_ok=ok,
-        attempts_most=_attempts_most(parsed),
         throughput_rps=_throughput(parsed),
         goodput_rps=_rate(ok, elapsed_s),
         reported_rps=parsed.reported_rps,
@@ -166,13 +164,22 @@ def _figures_of(record: TrialRecord, point: LoadPoint) -> CheckInput:
         disagreements=parsed.disagreements,
         partial_samples=parsed.partial_samples,
         transfer_rate_bytes_s=_rate(parsed.bytes_received, elapsed_s),
-        bytes_received=parsed.bytes_received,
-        printed_transfer_bytes_s=parsed.transfer_rate_bytes_s,
-        threads_rps=parsed.threads_rps,
-        request_time_us=parsed.request_time_us,
+        **_printed_beside(parsed),
         logged_s=_logged_s(parsed, slices),
         second_rates_rps=tuple(_second_rates(slices)),
     )
+
+
+def _printed_beside(parsed: ParsedTrial) -> dict[str, Any]:
+    """What the output says of time, counts and rates, to be held against each other."""
+    return {
+        "lasted_s": parsed.elapsed_s,
+        "attempts_most": _attempts_most(parsed),
+        "bytes_received": parsed.bytes_received,
+        "printed_transfer_bytes_s": parsed.transfer_rate_bytes_s,
+        "threads_rps": parsed.threads_rps,
+        "request_time_us": parsed.request_time_us,
+    }
 
 
 def _attempts_most(parsed: ParsedTrial) -> int | None:
