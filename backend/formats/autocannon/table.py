@@ -68,7 +68,7 @@ class _Report:
             if "│" in line.text
         ] or list(plain_rows(block))
         self.asked, _, self.address = block[0].text.removeprefix(STARTED).partition(" test @ ")
-        self.sent, self.elapsed_us, self.received = self._totals()
+        self.printed_sent, self.elapsed_us, self.received = self._totals()
         self.codes, self.printed, self.errors = self._codes(), self._responses(), self._errors()
         self.rate = self._per_second("Req/Sec", _localised)
         self.latency = self._latency()
@@ -97,15 +97,14 @@ class _Report:
             latency_resolution_us=RESOLUTION_US,
             incomplete=self._is_cut() or self.received is None,
             disagreements=self._disagreements(),
-            extra={} if self.sent is None else {"extra": {"requests_sent": self.sent}},
+            extra={"extra": _sent_in(self.printed_sent)},
         )
 
     def _all_of_asked(self) -> _Responses | None:
         """All requests that were asked for, where the text names no other outcome of one."""
-        is_all = self.sent is not None and self.sent == _asked_requests(self.asked)
-        return (
-            _Responses(self.sent, 0) if is_all and self.codes is None and not self.errors else None
-        )
+        sent = parse_count(self.printed_sent)
+        is_all = sent is not None and sent == _asked_requests(self.asked)
+        return _Responses(sent, 0) if is_all and self.codes is None and not self.errors else None
 
     def _ok(self, responses: _Responses) -> int | None:
         """Responses with 2xx or 3xx; unknown where only those are counted that are not 2xx."""
@@ -147,15 +146,14 @@ class _Report:
         ok, bad = self.printed.ok, self.printed.bad
         return (f"{ok} 2xx and {bad} other responses, by status code {dict(self.codes)}",)
 
-    def _totals(self) -> tuple[int | None, float, float | None]:
-        """Requests sent, elapsed time in µs, and bytes received; from 1,000 on the first is rounded
-        to thousands, and unknown."""
+    def _totals(self) -> tuple[str, float, float | None]:
+        """Requests sent as printed, elapsed time in µs, and bytes received."""
         for line in self.block:
             words = line.words
             if len(words) >= 4 and words[1:3] == ["requests", "in"]:
                 elapsed = parse_amount(words[3].rstrip(","), TIME_UNITS_US)
                 if elapsed is not None:
-                    return parse_count(words[0]), elapsed, _size(" ".join(words[4:6]))
+                    return words[0], elapsed, _size(" ".join(words[4:6]))
         raise self.block[-1].refusal(
             "The autocannon report is cut off before its last line.",
             expected='a line such as "852 requests in 3.17s, 156 kB read"',
@@ -285,6 +283,14 @@ def _responses_of(codes: Mapping[str, int] | None) -> _Responses:
         return _Responses()
     ok = sum(count for code, count in codes.items() if code.startswith("2"))
     return _Responses(ok, sum(codes.values()) - ok)
+
+
+def _sent_in(word: str) -> dict[str, int]:
+    """The requests sent; from 1,000 on they are rounded to thousands ("26k")."""
+    sent, thousands = parse_count(word), parse_count(word.removesuffix("k"))
+    if sent is not None:
+        return {"requests_sent": sent}
+    return {} if thousands is None else {"requests_sent_at_most": thousands * 1000 + 500}
 
 
 def _asked_requests(asked: str) -> int | None:

@@ -84,22 +84,31 @@ def _lasted(trial: CheckInput) -> tuple[float | None, str]:
 
 def find_other_rate(trial: CheckInput) -> str | None:
     """A printed rate that is not requests ÷ time, however the tool counts failed attempts."""
-    elapsed_s, rate, completed = trial.elapsed_s, trial.reported_rps, trial.requests_completed
-    if not elapsed_s or not rate or completed is None or trial.attempts_most is None:
+    elapsed_s, rate, counts = trial.elapsed_s, trial.reported_rps, _counts_of_rate(trial)
+    if not elapsed_s or not rate or counts is None:
         return None
-    ok = completed if trial.requests_ok is None else trial.requests_ok
-    low, high = min(ok, completed) / elapsed_s, max(trial.attempts_most, completed) / elapsed_s
+    low, high = (count / elapsed_s for count in counts)
     rate_step = min(_last_digit(rate), RATE_STEPS.get(trial.tool or "", RATE_STEP))
     slack = 1 + ROUNDED_SHARE + rate_step / rate + _time_step_s(trial, elapsed_s) / elapsed_s
     if trial.tool in SAMPLED_RATES:
         slack = max(slack, SAMPLED_FACTOR)
     if low / slack <= rate <= high * slack:
         return None
-    ours = completed / elapsed_s
+    count = counts[1] if trial.requests_completed is None else trial.requests_completed
+    ours = count / elapsed_s
     return (
-        f"{completed:,} requests in {elapsed_s:.4g} s make {rate_text(ours)} requests/s, but the "
+        f"{count:,} requests in {elapsed_s:.4g} s make {rate_text(ours)} requests/s, but the "
         f"tool printed {rate_text(rate)} ({percent_text(ours / rate - 1, sign=True)})."
     )
+
+
+def _counts_of_rate(trial: CheckInput) -> tuple[int, int] | None:
+    """The fewest and the most requests that a rate may count; None where nothing is known."""
+    completed, most = trial.requests_completed, trial.attempts_most
+    if most is None or completed is None:
+        return None if most is None else (0, most)
+    ok = completed if trial.requests_ok is None else trial.requests_ok
+    return min(ok, completed), max(most, completed)
 
 
 def _find_other_transfer(trial: CheckInput) -> str | None:

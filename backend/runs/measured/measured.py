@@ -185,15 +185,16 @@ def _printed_beside(parsed: ParsedTrial) -> dict[str, Any]:
 def _attempts_most(parsed: ParsedTrial) -> int | None:
     """The most attempts that the counts of the output can stand for; None if nobody can tell."""
     completed, ok = parsed.requests_completed, parsed.requests_ok
+    extra = parsed.extra.get("extra") or {}
+    sent: int | None = extra.get("requests_sent", extra.get("requests_sent_at_most"))
     if completed is None:
-        return None
+        return sent
     unanswered = sum(parsed.errors.get(name) or 0 for name in UNANSWERED_CLASSES)
     named = sum(count or 0 for count in parsed.tool_errors.values())
     # What the tool names beyond these is no response and no class: requests that were aborted when
     # the time was up, or responses that it does not count.
     known = unanswered + (0 if ok is None else completed - ok)
-    sent: int = (parsed.extra.get("extra") or {}).get("requests_sent") or 0
-    return max(completed + unanswered + max(named - known, 0), sent)
+    return max(completed + unanswered + max(named - known, 0), sent or 0)
 
 
 def _sent_share(parsed: ParsedTrial, offered_rps: float | None) -> float | None:

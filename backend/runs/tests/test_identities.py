@@ -162,6 +162,12 @@ EDITS = {
         0.05,
         THROUGHPUT,
     ),
+    "autocannon table, rate": (
+        "autocannon/own-v2-text/stderr",
+        r"Req/Sec +(3321\.6)",
+        10,
+        THROUGHPUT,
+    ),
     "gatling, rate": ("gatling/open-40rps-3s/stdout", rf"requests/sec +({RATE})", 100, THROUGHPUT),
     "gatling, longest": (
         "gatling/open-40rps-3s/stdout",
