@@ -3,11 +3,13 @@
 Loop: closed, also with -R. Latency unit: whole ms, from an HdrHistogram. Bytes: decimal units.
 Success: 2xx and 3xx; unknown where a table without status codes says "non 2xx". Percentiles:
 HdrHistogram's, of whole ms; with -R autocannon adds samples of its own (a correction whose
-interval is always 1 ms), which the JSON's counts show and the table does not. The rate is the mean
-of samples, one a second unless the output says otherwise. Counts of errors from 1000 on are
-rounded to thousands in the table, and unknown then. A warm-up's table is passed over. The tables
-before version 3 have mean, deviation and maximum, and percentiles with -l alone. Tables without
-the lines above them are read, with URL and connections unknown.
+interval is always 1 ms), which the JSON's counts show and the table does not. The minimum is the
+least latency that was not rounded to 0. The rate is the mean of samples, one a second unless the
+output says otherwise. Counts of requests sent and of errors are rounded to thousands in the table
+from 1000 on, and unknown then. A table without status codes tells the responses where a number of
+requests was asked for and as many were sent without an error. A warm-up's table is passed over. The
+tables before version 3 have mean, deviation and maximum, and percentiles with -l alone. Tables
+without the lines above them are read, with URL and connections unknown.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -167,12 +169,10 @@ def _latency(block: Mapping[str, Any]) -> Latency:
         for key, value in block.items()
         if key[:1] == "p" and key[1:2].isdigit()
     }
-    # autocannon prints the least latency that it did not round to 0: not the minimum beside a 0.
-    is_least = 0 not in percentiles.values()
     return Latency(
         mean_us=_us(block["average"]),
         stdev_us=_us(block["stddev"]),
-        min_us=_us(block["min"]) if is_least else None,
+        min_us=_us(block["min"]),
         max_us=_us(block["max"]),
         percentiles=percentiles,
     )

@@ -100,13 +100,13 @@ class _Report:
         ] or list(plain_rows(block))
         started = next((line.text for line in block[:1] if line.text.startswith(STARTED)), "")
         self.asked, _, self.address = started.removeprefix(STARTED).partition(" test @ ")
-        self.elapsed_us, self.received = self._totals()
+        self.printed_sent, self.elapsed_us, self.received = self._totals()
         self.codes, self.printed, self.errors = self._codes(), self._responses(), self._errors()
         self.rate = self._per_second("Req/Sec", _localised)
         self.latency = self._latency()
 
     def trial(self) -> ParsedTrial:
-        responses = self.printed or _responses_of(self.codes)
+        responses = self.printed or self._all_of_asked() or _responses_of(self.codes)
         latency = self.latency if self._is_measured() else Latency()
         return ParsedTrial(
             url=next(iter(self.address.split()), None),
@@ -129,7 +129,14 @@ class _Report:
             latency_resolution_us=RESOLUTION_US,
             incomplete=self._is_cut() or self.received is None,
             disagreements=self._disagreements(),
+            extra={"extra": _sent_in(self.printed_sent)},
         )
+
+    def _all_of_asked(self) -> _Responses | None:
+        """All requests that were asked for, where the text names no other outcome of one."""
+        sent = parse_count(self.printed_sent)
+        is_all = sent is not None and sent == _asked_requests(self.asked)
+        return _Responses(sent, 0) if is_all and self.codes is None and not self.errors else None
 
     def _ok(self, responses: _Responses) -> int | None:
         """Responses with 2xx or 3xx; unknown where only those are counted that are not 2xx."""
@@ -143,8 +150,8 @@ class _Report:
         return None if responses.bad else 0
 
     def _is_measured(self) -> bool:
-        """Whether there was a response: else zeros are printed."""
-        return bool(self.rate) or bool(self.latency.max_us)
+        """Whether there was a response with a latency: else zeros are printed."""
+        return bool(self.latency.max_us)
 
     def _is_cut(self) -> bool:
         """Whether the counts of errors were cut off: a text without responses must have some."""
@@ -171,14 +178,14 @@ class _Report:
         ok, bad = self.printed.ok, self.printed.bad
         return (f"{ok} 2xx and {bad} other responses, by status code {dict(self.codes)}",)
 
-    def _totals(self) -> tuple[float, float | None]:
-        """Elapsed time in µs, and bytes received."""
+    def _totals(self) -> tuple[str, float, float | None]:
+        """Requests sent as printed, elapsed time in µs, and bytes received."""
         for line in self.block:
             words = line.words
             if len(words) >= 4 and _is_end(line):
                 elapsed = parse_duration_us(words[3].rstrip(","))
                 if elapsed is not None:
-                    return elapsed, _size(" ".join(words[4:6]))
+                    return words[0], elapsed, _size(" ".join(words[4:6]))
         raise self.block[-1].refusal(
             "The autocannon report is cut off before its last line.",
             expected='a line such as "852 requests in 3.17s, 156 kB read"',
@@ -310,6 +317,14 @@ def _responses_of(codes: Mapping[str, int] | None) -> _Responses:
         return _Responses()
     ok = sum(count for code, count in codes.items() if code.startswith("2"))
     return _Responses(ok, sum(codes.values()) - ok)
+
+
+def _sent_in(word: str) -> dict[str, int]:
+    """The requests sent; from 1,000 on they are rounded to thousands ("26k")."""
+    sent, thousands = parse_count(word), parse_count(word.removesuffix("k"))
+    if sent is not None:
+        return {"requests_sent": sent}
+    return {} if thousands is None else {"requests_sent_at_most": thousands * 1000 + 500}
 
 
 def _asked_requests(asked: str) -> int | None:

@@ -27,7 +27,14 @@ from backend.formats.logs import ahead
 from backend.formats.model import Entry, FormatError, ParsedTrial
 from backend.formats.refusals import not_one_trial
 from backend.formats.text import Source
-from backend.formats.together import joined, one_of, read_each, split_sources
+from backend.formats.together import (
+    covers,
+    joined,
+    one_of,
+    read_each,
+    split_sources,
+    with_part_noted,
+)
 
 # The last two stand in a JTL without a header, which has no word of its own.
 MARKS = ("elapsed", "<testResults", MARK, "standalone test @", "true", "false", *aggregate.MARKS)
@@ -64,9 +71,11 @@ def read(sources: Sequence[Source]) -> list[Entry]:
     totals, others = split_sources(sources, _has_totals)
     aggregated = read_each(_read_totals, totals)
     if totals and others:
-        trial = _read_samples(others)
+        trial, total = one_of(_read_samples(others)), one_of(aggregated)
+        if not covers(trial, total):
+            return [with_part_noted(total, trial, ())]
         names = (others[0].artefact.name, totals[0].artefact.name)
-        return [joined([(names[0], one_of(trial)), (names[1], one_of(aggregated))])]
+        return [joined([(names[0], trial), (names[1], total)])]
     return aggregated or _read_samples(others)
 
 
@@ -123,6 +132,8 @@ def _with_summary(trial: ParsedTrial, summary: Entry) -> ParsedTrial:
         disagreements.append(
             f"the summary says {failed} failed samples, the JTL has {printed - trial.requests_ok}"
         )
+    if not covers(trial, summary):
+        return with_part_noted(summary, trial, disagreements)
     return replace(
         trial,
         reported_rps=summary.reported_rps,

@@ -36,7 +36,7 @@ from backend.formats.locust.tables import (
 from backend.formats.model import Entry, FormatError, ParsedTrial
 from backend.formats.refusals import not_one_trial
 from backend.formats.text import Document, Source
-from backend.formats.together import read_each, split_sources
+from backend.formats.together import covers, read_each, split_sources, with_part_noted
 
 COUNTS_BODIES_ONLY = True
 MARKS = (
@@ -157,22 +157,31 @@ def _with_console(trial: ParsedTrial, run: Entry) -> ParsedTrial:
     if isinstance(run, FormatError):
         disagreements = (*trial.disagreements, f"the console's report was not read: {run}")
         return replace(trial, disagreements=disagreements)
+    contradictions = _contradictions(trial, run)
+    if contradictions and not covers(trial, run):
+        return with_part_noted(run, trial, (*trial.disagreements, *contradictions))
     changes: dict[str, Any] = {
         name: getattr(run, name) for name in ("tool_version", "connections", "requested_duration_s")
     }
-    ours, theirs = trial.requests_ok, run.requests_ok
     if trial.requests_ok is None or run.requests_ok is None:
         return replace(trial, **changes)
-    counts = [(ours or 0) + _failed(trial), (theirs or 0) + _sum(run.tool_errors)]
-    if counts[0] != counts[1]:
-        changes["disagreements"] = (
-            *trial.disagreements,
-            f"the files say {counts[0]} requests, the console {counts[1]}: "
-            "locust does not write its CSV files once more at the end",
-        )
-    elif trial.errors.get("status") is None:
+    if not contradictions and trial.errors.get("status") is None:
         changes |= {"errors": run.errors, "requests_completed": run.requests_completed}
         changes |= {"tool_errors": run.tool_errors}
     if trial.reported_rps is None:
         changes["reported_rps"] = run.reported_rps
-    return replace(trial, **changes)
+    disagreements = (*trial.disagreements, *contradictions)
+    return replace(trial, disagreements=disagreements, **changes)
+
+
+def _contradictions(trial: ParsedTrial, run: ParsedTrial) -> tuple[str, ...]:
+    """A sentence, where the files have another number of requests than the console."""
+    if trial.requests_ok is None or run.requests_ok is None:
+        return ()
+    ours, theirs = trial.requests_ok + _failed(trial), run.requests_ok + _sum(run.tool_errors)
+    if ours == theirs:
+        return ()
+    return (
+        f"the files say {ours} requests, the console {theirs}: "
+        "locust does not write its CSV files once more at the end",
+    )

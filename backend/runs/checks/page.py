@@ -21,6 +21,7 @@ _HEAD = (
 )
 _WITHHELD_TEXT: dict[Withholds, str] = {
     "all": " · withholds every ranking except that of failed requests",
+    "throughput": " · withholds the rankings of throughput and of what the server used for it",
     "latency": " · withholds the ranking of latencies",
 }
 

@@ -84,7 +84,7 @@ def test_the_console_fills_what_the_files_do_not_say():
     case = "u10-3s-csv"
     trial = read(capture(f"{case}/out_stats.csv"), capture(f"{case}/stderr"))
     assert (trial.connections, trial.requested_duration_s, trial.tool_version) == (10, 3, "2.47.0")
-    assert trial.requests_completed == 573
+    assert trial.requests_completed == 630
     assert "573 requests, the console 630" in trial.disagreements[0]
 
 
