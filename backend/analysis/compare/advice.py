@@ -119,4 +119,6 @@ def _text_of_many(unit: Unit) -> str:
 def _text(more: int, unit: Unit, *, is_noisy: bool) -> str:
     units = f"{unit}{'' if more == 1 else 's'}"
     quieter = f"{QUIETER}, or " if is_noisy else ""
-    return f"{quieter}add about {more} {units} to each series (enough 2 times in 3)"
+    # Where the true difference is smaller than measured, they are enough less often.
+    chance = "enough 2 times in 3, if the difference is as measured"
+    return f"{quieter}add about {more} {units} to each series ({chance})"

@@ -245,7 +245,9 @@ def test_a_difference_within_noise_is_too_noisy_and_says_what_would_decide(lab):
     noise, spread = told["trust"]["reasons"]
     text = "The noise is larger than the difference between b 23.0 and a 23.0: a difference of "
     assert noise["text"].startswith(text)
-    assert "to each series (enough 2 times in 3)" in noise["remedy"]
+    assert (
+        "to each series (enough 2 times in 3, if the difference is as measured)" in noise["remedy"]
+    )
     assert noise["check"] is None
     assert spread["check"] == "spread"
     assert spread["text"].endswith("(1 of 2 load points).")
