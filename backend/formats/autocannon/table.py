@@ -10,15 +10,19 @@ from itertools import pairwise, takewhile
 from backend.formats.model import FormatError, Latency, ParsedTrial
 from backend.formats.numbers import (
     DECIMAL_UNITS,
-    TIME_UNITS_US,
     parse_amount,
     parse_count,
+    parse_duration_us,
     parse_number,
 )
 from backend.formats.statuses import failed, succeeded
 from backend.formats.text import Line, Source, blocks
 
 STARTED = "Running "
+HEAD = "Stat "
+MARKS = (" test @ ", "97.5%", "Latency (ms)")
+# Between the line of connections and the first table.
+LINES_ABOVE = 5
 RESOLUTION_US = 1000
 # Of the tables without boxes.
 TITLES = ("Avg", "Stdev", "Max")
@@ -27,18 +31,45 @@ PERCENTILES = "Percentile"
 
 
 def find_tables(source: Source) -> list[list[Line]]:
-    """The lines of each report, from Running … on."""
-    if " test @ " not in source.text:
+    """The lines of each report, from Running … on; from its tables on where that was left out."""
+    if not any(mark in source.text for mark in MARKS):
         return []
-    lines = source.lines
-    starts = [position for position in range(len(lines) - 1) if _starts(lines, position)]
-    return blocks(lines, starts)
+    return blocks(source.lines, list(_begins(source.lines)))
+
+
+def _begins(lines: Sequence[Line]) -> Iterator[int]:
+    is_open = False
+    for position, line in enumerate(lines):
+        if _starts(lines, position):
+            yield position
+        elif not is_open and _is_head(line):
+            yield _above(lines, position)
+            is_open = True
+        # The tables below "Running 3s warmup @ …" are no report of their own.
+        is_open = (is_open or line.text.startswith(STARTED)) and not _is_end(line)
+
+
+def _is_head(line: Line) -> bool:
+    """Whether this is the head of the table of latencies, with boxes or without."""
+    words = line.words
+    return HEAD in line.text and (words[-2:-1] == ["Max"] or words == ["Stat", *TITLES])
+
+
+def _is_end(line: Line) -> bool:
+    return line.words[1:3] == ["requests", "in"]
+
+
+def _above(lines: Sequence[Line], position: int) -> int:
+    """Where the line of connections stands above a table; the table's position without one."""
+    nearby = range(position - 1, max(position - LINES_ABOVE, 0) - 1, -1)
+    return next((at for at in nearby if lines[at].words[1:2] == ["connections"]), position)
 
 
 def _starts(lines: Sequence[Line], position: int) -> bool:
-    line, words = lines[position], lines[position + 1].words
+    line = lines[position]
     if not line.text.startswith(STARTED) or " test @ " not in line.text:
         return False
+    words = lines[position + 1].words if position + 1 < len(lines) else []
     return len(words) >= 2 and parse_count(words[0]) is not None and words[1] == "connections"
 
 
@@ -67,7 +98,8 @@ class _Report:
             for line in block
             if "│" in line.text
         ] or list(plain_rows(block))
-        self.asked, _, self.address = block[0].text.removeprefix(STARTED).partition(" test @ ")
+        started = next((line.text for line in block[:1] if line.text.startswith(STARTED)), "")
+        self.asked, _, self.address = started.removeprefix(STARTED).partition(" test @ ")
         self.printed_sent, self.elapsed_us, self.received = self._totals()
         self.codes, self.printed, self.errors = self._codes(), self._responses(), self._errors()
         self.rate = self._per_second("Req/Sec", _localised)
@@ -78,8 +110,8 @@ class _Report:
         latency = self.latency if self._is_measured() else Latency()
         return ParsedTrial(
             url=next(iter(self.address.split()), None),
-            connections=parse_count(self.block[1].words[0]),
-            threads=self._workers(),
+            connections=self._asked_count("connections"),
+            threads=self._asked_count("workers"),
             requested_requests=_asked_requests(self.asked),
             requested_duration_s=_asked_seconds(self.asked),
             elapsed_s=self.elapsed_us / 1e6,
@@ -150,8 +182,8 @@ class _Report:
         """Requests sent as printed, elapsed time in µs, and bytes received."""
         for line in self.block:
             words = line.words
-            if len(words) >= 4 and words[1:3] == ["requests", "in"]:
-                elapsed = parse_amount(words[3].rstrip(","), TIME_UNITS_US)
+            if len(words) >= 4 and _is_end(line):
+                elapsed = parse_duration_us(words[3].rstrip(","))
                 if elapsed is not None:
                     return words[0], elapsed, _size(" ".join(words[4:6]))
         raise self.block[-1].refusal(
@@ -184,7 +216,8 @@ class _Report:
     def _percentile_table(self) -> dict[str, float]:
         """The rows below the title Percentile, in µs."""
         titles = [at for at, row in enumerate(self.rows) if row[0] == "Percentile"]
-        rows = self.rows[titles[0] + 1 :] if titles else []
+        # Another table of percentiles below would be of something else.
+        rows = self.rows[titles[0] + 1 : (*titles, None)[1]] if titles else []
         return {
             row[0]: milliseconds * 1000
             for row in rows
@@ -249,7 +282,7 @@ class _Report:
 
     def _below_totals(self) -> list[Line]:
         at = next(
-            (at for at, line in enumerate(self.block) if line.words[1:3] == ["requests", "in"]),
+            (at for at, line in enumerate(self.block) if _is_end(line)),
             len(self.block),
         )
         # A warm-up of the next run stands before its own first line.
@@ -273,9 +306,10 @@ class _Report:
                 return seconds
         return 1.0
 
-    def _workers(self) -> int | None:
-        words = self.block[2].words if len(self.block) > 2 else []
-        return parse_count(words[0]) if words[1:] == ["workers"] else None
+    def _asked_count(self, name: str) -> int | None:
+        """The count of "10 connections" or "2 workers", above the tables."""
+        words = [line.words for line in self.block[:3]]
+        return next((parse_count(row[0]) for row in words if row[1:2] == [name]), None)
 
 
 def _responses_of(codes: Mapping[str, int] | None) -> _Responses:
@@ -299,12 +333,12 @@ def _asked_requests(asked: str) -> int | None:
 
 
 def _asked_seconds(asked: str) -> float | None:
-    duration_us = parse_amount(asked.strip(), TIME_UNITS_US)
+    duration_us = parse_duration_us(asked.strip())
     return None if duration_us is None else duration_us / 1e6
 
 
 def _time(cell: str) -> float | None:
-    return parse_amount(cell.replace(" ", ""), TIME_UNITS_US)
+    return parse_duration_us(cell.replace(" ", ""))
 
 
 def _size(words: str) -> float | None:

@@ -7,12 +7,12 @@ from typing import Any
 from backend.formats.model import FormatError, Latency, ParsedTrial
 from backend.formats.numbers import (
     BINARY_UNITS,
-    TIME_UNITS_US,
     all_by_name,
     all_known,
     implied_elapsed_s,
     parse_amount,
     parse_count,
+    parse_duration_us,
     parse_number,
     step_us,
 )
@@ -132,7 +132,7 @@ class Report:
             raise self._refusal("no result", self.block[-1], "finished in 8.53s, 351.52 req/s, …")
         words = line.words
         time = words[2].rstrip(",")
-        elapsed_us = parse_amount(time, TIME_UNITS_US)
+        elapsed_us = parse_duration_us(time)
         if elapsed_us is None:
             raise self._refusal("no elapsed time", line, "finished in 8.53s, 351.52 req/s, …")
         rate = words[5] if len(words) == 6 and words[5].endswith("/s") else ""
@@ -191,7 +191,7 @@ class Report:
         for line in self._spawned():
             before, match, _ = line.text.partition(f" {title}")
             if match:
-                time_us = parse_amount(before.split()[-1], TIME_UNITS_US)
+                time_us = parse_duration_us(before.split()[-1])
                 return None if time_us is None else time_us / 1e6
         return None
 
@@ -212,7 +212,7 @@ class Report:
     def _latency(self) -> tuple[Latency, float | None]:
         words = dict(self._cells(ROWS_OF_REQUESTS))
         words.pop("within", None)
-        times = all_by_name({name: parse_amount(words[name], TIME_UNITS_US) for name in words})
+        times = all_by_name({name: parse_duration_us(words[name]) for name in words})
         if not times:
             return Latency(), None
         latency = Latency(

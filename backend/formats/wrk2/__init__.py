@@ -13,8 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
-from backend.formats.numbers import TIME_UNITS_US as UNITS
-from backend.formats.numbers import parse_amount, parse_number
+from backend.formats.numbers import parse_duration_us, parse_number
 from backend.formats.refusals import read_or_refuse
 from backend.formats.spectrum import Spectrum, is_header, read_spectrum
 from backend.formats.text import Line, Source
@@ -163,7 +162,7 @@ def _percentiles(section: Sequence[Line]) -> dict[str, float]:
         if is_header(line) or line.text.startswith("Detailed"):
             break
         if len(words) == 2 and words[0].endswith("%"):
-            percent, value = parse_number(words[0][:-1]), parse_amount(words[1], UNITS)
+            percent, value = parse_number(words[0][:-1]), parse_duration_us(words[1])
             if percent is not None and percent <= 100 and value is not None:
-                printed[f"{percent:g}"] = value
+                printed.setdefault(f"{percent:g}", value)
     return printed

@@ -12,7 +12,10 @@ _HEAD = (
     "using a figure.\n\n"
     "* **error**: the figure is wrong or must not be ranked. The check says which figures.\n"
     "* **warning**: the figure is usable, with this caveat.\n"
-    "* **info**: background that helps to read the figure.\n\n"
+    "* **info**: background that helps to read the figure.\n"
+    "* **no basis for choosing a server**: something other than the servers may cause a "
+    "difference, however large it is. No server is recommended if the check fires on a series of "
+    "the headline.\n\n"
     "This page is generated from the table in `backend/runs/checks` by "
     "`python -m backend.runs.checks > docs/checks.md`.\n"
 )
@@ -23,6 +26,9 @@ _WITHHELD_TEXT: dict[Withholds, str] = {
 }
 
 
+_NO_BASIS_TEXT = " · no basis for choosing a server"
+
+
 def as_markdown() -> str:
     """The text of docs/checks.md."""
     sections = "".join(_section(check) for check in CHECKS.values())
@@ -31,10 +37,11 @@ def as_markdown() -> str:
 
 def _section(check: Check) -> str:
     withheld = _WITHHELD_TEXT[check.withholds] if check.withholds else ""
+    basis = _NO_BASIS_TEXT if check.is_no_basis else ""
     return (
         f'\n<a id="{check.id}"></a>\n'
         f"## {check.title}\n\n"
-        f"`{check.id}` · {check.severity}{withheld}\n\n"
+        f"`{check.id}` · {check.severity}{withheld}{basis}\n\n"
         f"{check.explanation}\n\n"
         f"What to do: {check.remedy}\n\n"
         f"Source: {check.source}.\n"

@@ -56,7 +56,7 @@ class TrialRecord:
         return UNREAD if self.reading is None else self.reading.parsed
 
     @property
-    def slices(self) -> tuple[TimeSlice, ...]:
+    def slices(self) -> Sequence[TimeSlice]:
         """The time series, unpacked anew each time; empty if there is none."""
         return () if self.reading is None else slices_in(self.reading.timeline)
 

@@ -1,5 +1,6 @@
 """Every check fires on the fault it is named after, and is silent on a sound trial."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -184,6 +185,14 @@ def test_every_check_has_an_anchor_and_says_why():
         assert f'<a id="{id_}"></a>' in as_markdown()
         assert len(check.explanation) > 40
         assert check.source
+
+
+def test_the_page_names_the_checks_that_are_no_basis_for_choosing():
+    text = " · no basis for choosing a server"
+    heads = re.findall(r"^`([a-z0-9-]+)` · .*", as_markdown(), re.MULTILINE)
+    assert set(heads) == set(CHECKS)
+    named = re.findall(rf"^`([a-z0-9-]+)` · .*{text}", as_markdown(), re.MULTILINE)
+    assert set(named) == {id_ for id_, check in CHECKS.items() if check.is_no_basis}
 
 
 def test_every_error_withholds_figures_and_nothing_else_does():

@@ -1,5 +1,6 @@
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -117,6 +118,30 @@ def test_a_sampling_interval_that_is_no_number_is_refused():
     text = (CAPTURES / "L100-text" / "stderr").read_text()
     with pytest.raises(FormatError, match="invalid count"):
         read(text.replace("every 0.1 ", "every x "))
+
+
+WITHOUT_HEAD = {"url": None, "requested_duration_s": None, "requested_requests": None}
+
+
+@pytest.mark.parametrize("case", ["c10-3s-text", "own-v2-latency-text", "german-text"])
+def test_tables_without_the_lines_above_them_are_read(case):
+    text = (CAPTURES / case / "stderr").read_text()
+    (whole,) = read(text)
+    connections = text.index(" connections")
+    bare = text[text.index("\n", connections) :]
+    (trial,) = read(bare)
+    expected = replace(whole, **WITHOUT_HEAD, connections=None, threads=None)
+    assert trial.as_dict() == expected.as_dict()
+    (trial,) = read(text[text.rindex("\n", 0, connections) :])
+    assert trial.as_dict() == replace(expected, connections=whole.connections).as_dict()
+    assert [run.url for run in read(bare + text + bare)] == [None, whole.url, None]
+
+
+def test_the_tables_of_a_warm_up_are_no_run():
+    text = (CAPTURES / "warmup-text" / "stderr").read_text()
+    tables = text[text.index(" connections", text.index(" test @ ")) :]
+    warm = text[: text.index("\n\n")] + tables[tables.index("\n") :]
+    assert len(read(warm + text[text.index("Running 2s") :])) == 1
 
 
 def test_a_count_below_a_thousand_is_that_of_the_requests_asked_for():
