@@ -1,6 +1,6 @@
 """The identities that figures of one output keep, whatever the server does.
 
-Each has a tolerance that no honest output needs: decision 0083 has how far 17,881 of them are from
+Each has a tolerance that no honest output needs: decision 0085 has how far 17,881 of them are from
 it. A figure is printed with few digits, so the last digit of each is allowed for too. An identity
 that is broken withholds what could lead a ranking by mistake.
 """
@@ -269,8 +269,8 @@ def _rule(
     )
 
 
-# Counted over captures and archives: decision 0083.
-_HONEST = "None of 17,881 genuine outputs breaks this rule (decision 0083)."
+# Counted over captures and archives: decision 0085.
+_HONEST = "None of 17,881 genuine outputs breaks this rule (decision 0085)."
 _UNEDITED = "Upload the output of the load tool unedited; look for a time in another unit."
 IDENTITY_RULES = (
     _rule(
