@@ -17,7 +17,7 @@ from backend.formats.text import Line, Source
 from backend.formats.tools import TOOLS, Tool, claims_of, program_names
 
 # Raised whenever a reading of the same bytes can change.
-PARSER_VERSION = "10"
+PARSER_VERSION = "11"
 
 
 @dataclass(frozen=True)
