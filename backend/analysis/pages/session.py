@@ -14,8 +14,8 @@ import orjson
 from django.db.models import F, TextField
 from django.db.models.functions import Cast, Left
 
+from backend.formats.outcome import share_of
 from backend.runs.measured.host_facts import APPLIED, offset_left_s
-from backend.runs.measured.measured import attempts
 from backend.runs.models import Run, Trial, TrialTimeline
 from backend.runs.tables.happening import happened_at_of
 from backend.stats import Histogram
@@ -35,7 +35,7 @@ _SHOWN = (
 _SHOWN_WITH_TRIAL = ("cell__series__server", "cell__series__workload", "timeline")
 _SHOWN_OF_TRIAL = (
     *("run_id", "ordinal", "repeat", "started_at", "elapsed_s", "requests_completed"),
-    *("requests_ok", "errors", "error_rate", "histogram", "timeline__packed"),
+    *("attempts", "failed", "histogram", "timeline__packed"),
     *("cell__connections", "cell__rate_rps", "cell__series__workload__name"),
     *("cell__series__server__name", "cell__series__server__version"),
 )
@@ -276,16 +276,9 @@ def _merged(trials: Sequence[Trial]) -> Histogram | None:
 
 
 def _error_rate(trials: Sequence[Trial]) -> float | None:
-    if any(trial.error_rate is None for trial in trials):
-        return None
-    counts = [
-        attempts(trial.requests_completed, trial.requests_ok, trial.errors) for trial in trials
-    ]
-    counted = [count for count in counts if count is not None]
-    total = sum(made for _, made in counted)
-    if len(counted) < len(counts) or not total:
-        return None
-    return sum(failed for failed, _ in counted) / total
+    failed = _sum([trial.failed for trial in trials])
+    made = _sum([trial.attempts for trial in trials])
+    return None if failed is None else share_of(failed, made)
 
 
 def _sum(values: Sequence[Any]) -> Any:
