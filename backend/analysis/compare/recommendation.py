@@ -7,6 +7,7 @@ from backend.analysis.compare.beside import opposed_shares
 from backend.analysis.compare.capacity import LIMITED, doubtful_side
 from backend.analysis.compare.crossing import ratios_to, rivals_at
 from backend.analysis.compare.entrant import Entrant
+from backend.analysis.compare.failures import unknown_failures_text
 from backend.analysis.compare.gathering import Gathered
 from backend.analysis.compare.headline import measure_text, place_text
 from backend.analysis.compare.panels import Panel
@@ -38,6 +39,7 @@ def recommend(gathered: Gathered, panel: Panel) -> str | None:
     if winner is None or not _is_of_servers(sweeps, ranking):
         return None
     figures = f"{_figures_text(winner.entrant.point, gathered.metric)}{_limit_text(winner)}"
+    figures += unknown_failures_text(winner)
     families = 1 if panel.crossing is None else panel.crossing.families
     yardstick = gathered.yardstick(families=families)
     reach = _reach(gathered, ranking, sweeps[winner.entrant.series], yardstick)
