@@ -144,6 +144,10 @@ class ParsedTrial:
     # Of bodies alone, where the tool counts headers too and tells them apart.
     body_bytes: int | None = None
     transfer_rate_bytes_s: Number | None = None
+    # What follows from the rate, and is printed beside it: the rates of wrk's threads, where these
+    # are steady, and ab's time of a request, connections × time ÷ requests.
+    threads_rps: Number | None = None
+    request_time_us: Number | None = None
     errors: Mapping[str, int | None] = field(default_factory=dict)
     # The output leaves out attempts without a response, so nobody knows how many these were.
     lists_answers_only: bool = False
@@ -165,6 +169,8 @@ class ParsedTrial:
     incomplete: bool = False
     # Where the artefacts, or figures within one, contradict each other.
     disagreements: tuple[str, ...] = ()
+    # A sentence, where rows or latencies are of a part of the requests that the report counts.
+    partial_samples: str = ""
     # The command line above the output, and the lines of a file with several outputs, from 1.
     command: str = ""
     lines: tuple[int, int] | None = None
@@ -250,6 +256,7 @@ class ParsedTrial:
         """What is not a figure, where there is any."""
         remarks = {
             "incomplete": self.incomplete,
+            "partial_samples": self.partial_samples,
             "is_warmup": self.is_warmup,
             "command": self.command,
             "lines": list(self.lines or ()),

@@ -15,6 +15,7 @@ from backend.formats.sections import Section, sections_by_commands, sections_by_
 from backend.formats.techempower import HeadedOutput, headed_outputs
 from backend.formats.text import Line, Source
 from backend.formats.tools import TOOLS, Tool, claims_of, program_names
+from backend.formats.unmeasured import without_unmeasured
 
 # Raised whenever a reading of the same bytes can change.
 PARSER_VERSION = "11"
@@ -151,13 +152,16 @@ def _read(texts: Sequence[_Text], tool: str | None) -> list[Entry]:
         )
     notes = tuple(dict.fromkeys(note for text in claimed for note in text.notes))
     return [
-        refuse_impossible(
-            replace(entry, tool=entry.tool or chosen.name, detected_by=why, notes=notes)
-        )
+        _checked(replace(entry, tool=entry.tool or chosen.name, detected_by=why, notes=notes))
         if isinstance(entry, ParsedTrial)
         else entry
         for entry in entries
     ]
+
+
+def _checked(trial: ParsedTrial) -> Entry:
+    """The trial without what was not measured, or a refusal of what cannot be."""
+    return refuse_impossible(without_unmeasured(trial))
 
 
 def _choose(texts: Sequence[_Text], hint: str | None) -> tuple[Tool, str]:

@@ -11,9 +11,10 @@ from math import comb
 from typing import Literal, get_args
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from backend.stats.contrast import Sides
-from backend.stats.replicates import Observation, Units
+from backend.stats.replicates import Observation, Sample, Units
 
 # An order that chance alone gives at most once in so many is taken for that of the plan.
 LEAST_ORDERS = 10
@@ -54,6 +55,15 @@ def design_of(pairs: Iterable[Sides]) -> Design:
         order=next((word for word in _ORDERS if word in orders), None),
         gap_s=max([each.gap_s for each in designs if each.gap_s is not None], default=None),
     )
+
+
+def design_of_levels(*levels: Sequence[Sample]) -> Design:
+    """The design of two levels of a trend: each has several positions, with starts of their own."""
+    sides = [tuple(trial for each in level for trial in each.observations) for level in levels]
+    if not all(sides):
+        return SOUND
+    first, second = (Sample(trials).units for trials in sides)
+    return replace(_design(Sides(first, second, None)), starts=None)
 
 
 def _design(sides: Sides) -> Design:

@@ -84,7 +84,7 @@ def _answer(gathered: Gathered, panels: Sequence[Panel], views: Views) -> Figure
         knees=[row.to_record() for row in views.saturation],
         capacity=views.capacity_record(),
         ratios=None if views.ratios is None else views.ratios.to_record(),
-        changes=views.changes,
+        changes=[change.record for change in views.changes],
         checks=[fired.to_record() for fired in merge_fired_checks(panels)],
         runs=runs,
         truncated=_truncated(gathered.left_out),

@@ -10,6 +10,7 @@ from backend.analysis.grouping.points import Point
 from backend.analysis.query.metrics import METRICS
 from backend.formats.tools import TOOLS
 from backend.runs.checks import Check
+from backend.stats.replicates import Sample
 
 MAXIMUM_UNRANKED = (
     "A maximum grows with the number of requests, so it is not ranked; choose a percentile."
@@ -33,6 +34,11 @@ class Entrant:
 
     def measure(self, metric: str) -> Measure:
         return self.point.metrics[metric]
+
+    def sample(self, metric: str) -> Sample | None:
+        """The trials that may be compared by a metric; None if its figure is not ranked, or has no
+        logarithm."""
+        return None if self.unranked(metric) is not None else self.measure(metric).sample
 
     @property
     def over_limit(self) -> str | None:

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import Any
 
-from backend.formats.derived import with_derived_compared
 from backend.formats.model import FormatError, Latency, ParsedTrial
 from backend.formats.numbers import all_known, implied_elapsed_s, parse_count, parse_number, scaled
 from backend.formats.text import Line, Source, blocks
@@ -96,7 +95,7 @@ class Report:
             "status": not_2xx,
         }
         latency, complete = self._latency()
-        trial = ParsedTrial(
+        return ParsedTrial(
             tool_version=self._version(),
             url=self._url(),
             connections=self._count("Concurrency Level"),
@@ -112,6 +111,7 @@ class Report:
             bytes_received=self._count("Total transferred"),
             body_bytes=self._count("HTML transferred"),
             transfer_rate_bytes_s=self._transfer_rate(),
+            request_time_us=scaled(self._figure("Time per request"), 1000),
             errors=errors,
             not_2xx=not_2xx or None,
             tool_errors=self._tool_errors(),
@@ -120,8 +120,6 @@ class Report:
             latency_resolution_us=1000,
             incomplete=not complete,
         )
-        request_ms = self._figure("Time per request")
-        return with_derived_compared(trial, request_ms=request_ms, step_ms=0.001)
 
     def _transfer_rate(self) -> float | None:
         is_old = (self._version() or "").startswith("1.")

@@ -1,46 +1,71 @@
-"""The tables autocannon prints for people: boxes of │ between a first and a last line.
-
-Before version 3 they had columns between spaces, without boxes.
-"""
+"""The tables autocannon prints for people: boxes of │ between a first and a last line."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise, takewhile
+from itertools import takewhile
 from typing import Any
 
+from backend.formats.autocannon.plain import TITLES, plain_rows
 from backend.formats.model import FormatError, Latency, ParsedTrial
 from backend.formats.numbers import (
     DECIMAL_UNITS,
-    TIME_UNITS_US,
     all_by_name,
     parse_amount,
     parse_count,
+    parse_duration_us,
     parse_number,
 )
 from backend.formats.statuses import failed
 from backend.formats.text import Line, Source, blocks
 
 STARTED, SAMPLES = "Running ", "# of samples:"
+HEAD = "Stat "
+MARKS = (" test @ ", "97.5%", "Latency (ms)")
+# Between the line of connections and the first table.
+LINES_ABOVE = 5
 RESOLUTION_US = 1000
-# Of the tables without boxes.
-TITLES = ("Avg", "Stdev", "Max")
-LATENCY, RATE, BYTES = "Latency (ms)", "Req/Sec", "Bytes/Sec"
-PERCENTILES = "Percentile"
 
 
 def find_tables(source: Source) -> list[list[Line]]:
-    """The lines of each report, from Running … on."""
-    if " test @ " not in source.text:
+    """The lines of each report, from Running … on; from its tables on where that was left out."""
+    if not any(mark in source.text for mark in MARKS):
         return []
-    lines = source.lines
-    starts = [position for position in range(len(lines) - 1) if _starts(lines, position)]
-    return blocks(lines, starts)
+    return blocks(source.lines, list(_begins(source.lines)))
+
+
+def _begins(lines: Sequence[Line]) -> Iterator[int]:
+    is_open = False
+    for position, line in enumerate(lines):
+        if _starts(lines, position):
+            yield position
+        elif not is_open and _is_head(line):
+            yield _above(lines, position)
+            is_open = True
+        # The tables below "Running 3s warmup @ …" are no report of their own.
+        is_open = (is_open or line.text.startswith(STARTED)) and not _is_end(line)
+
+
+def _is_head(line: Line) -> bool:
+    """Whether this is the head of the table of latencies, with boxes or without."""
+    words = line.words
+    return HEAD in line.text and (words[-2:-1] == ["Max"] or words == ["Stat", *TITLES])
+
+
+def _is_end(line: Line) -> bool:
+    return line.words[1:3] == ["requests", "in"]
+
+
+def _above(lines: Sequence[Line], position: int) -> int:
+    """Where the line of connections stands above a table; the table's position without one."""
+    nearby = range(position - 1, max(position - LINES_ABOVE, 0) - 1, -1)
+    return next((at for at in nearby if lines[at].words[1:2] == ["connections"]), position)
 
 
 def _starts(lines: Sequence[Line], position: int) -> bool:
-    line, words = lines[position], lines[position + 1].words
+    line = lines[position]
     if not line.text.startswith(STARTED) or " test @ " not in line.text:
         return False
+    words = lines[position + 1].words if position + 1 < len(lines) else []
     return len(words) >= 2 and parse_count(words[0]) is not None and words[1] == "connections"
 
 
@@ -76,8 +101,9 @@ class _Report:
             for line in block
             if "│" in line.text
         ] or list(plain_rows(block))
-        self.asked, _, self.address = block[0].text.removeprefix(STARTED).partition(" test @ ")
-        self.requests, self.elapsed_us, self.received = self._totals()
+        started = next((line.text for line in block[:1] if line.text.startswith(STARTED)), "")
+        self.asked, _, self.address = started.removeprefix(STARTED).partition(" test @ ")
+        self.printed_sent, self.elapsed_us, self.received = self._totals()
         # Versions that name the number of samples count the requests sent, earlier ones responses.
         self.counts_sent = any(line.text.startswith(SAMPLES) for line in block)
         self.codes, self.printed, self.errors = self._codes(), self._responses(), self._errors()
@@ -85,12 +111,12 @@ class _Report:
         self.latency = self._latency()
 
     def trial(self) -> ParsedTrial:
-        responses = self.printed or _responses_of(self.codes)
+        responses = self.printed or self._all_of_asked() or _responses_of(self.codes)
         latency = self.latency if self._is_measured() else Latency()
         return ParsedTrial(
             url=next(iter(self.address.split()), None),
-            connections=parse_count(self.block[1].words[0]),
-            threads=self._workers(),
+            connections=self._asked_count("connections"),
+            threads=self._asked_count("workers"),
             requested_requests=_asked_requests(self.asked),
             requested_duration_s=_asked_seconds(self.asked),
             elapsed_s=self.elapsed_us / 1e6,
@@ -108,7 +134,14 @@ class _Report:
             latency_resolution_us=RESOLUTION_US,
             incomplete=self._is_cut() or self.received is None,
             disagreements=self._disagreements(),
+            extra={"extra": _sent_in(self.printed_sent)},
         )
+
+    def _all_of_asked(self) -> _Responses | None:
+        """All requests that were asked for, where the text names no other outcome of one."""
+        sent = parse_count(self.printed_sent)
+        is_all = sent is not None and sent == _asked_requests(self.asked)
+        return _Responses(sent, 0) if is_all and self.codes is None and not self.errors else None
 
     def _outcome(self, responses: _Responses) -> dict[str, Any]:
         """Successes, attempts and failed attempts; empty where the counts of errors are cut off."""
@@ -117,16 +150,19 @@ class _Report:
         lost, mismatches = (self.errors.get(name, 0) for name in ("errors", "mismatches"))
         if responses.total is not None:
             return outcome_of(responses.total, self._bad(responses) + mismatches, lost)
+        requests = _count(self.printed_sent)
+        if requests is None:
+            return {}
         # Without a line of responses all of them are 2xx.
-        attempts = max(self.requests, lost) if self.counts_sent else self.requests + lost
+        attempts = max(requests, lost) if self.counts_sent else requests + lost
         return {"attempts": attempts, "failed": min(mismatches + lost, attempts)}
 
     def _bad(self, responses: _Responses) -> int:
         return (responses.bad or 0) if self.codes is None else failed(self.codes)
 
     def _is_measured(self) -> bool:
-        """Whether there was a response: else zeros are printed."""
-        return bool(self.rate) or bool(self.latency.max_us)
+        """Whether there was a response with a latency: else zeros are printed."""
+        return bool(self.latency.max_us)
 
     def _is_cut(self) -> bool:
         """Whether the counts of errors were cut off: a text without responses must have some."""
@@ -153,15 +189,14 @@ class _Report:
         ok, bad = self.printed.ok, self.printed.bad
         return (f"{ok} 2xx and {bad} other responses, by status code {dict(self.codes)}",)
 
-    def _totals(self) -> tuple[int, float, float | None]:
-        """Requests, elapsed time in µs, and bytes received."""
+    def _totals(self) -> tuple[str, float, float | None]:
+        """Requests sent as printed, elapsed time in µs, and bytes received."""
         for line in self.block:
             words = line.words
-            if len(words) >= 4 and words[1:3] == ["requests", "in"]:
-                elapsed = parse_amount(words[3].rstrip(","), TIME_UNITS_US)
-                count = _count(words[0])
-                if elapsed is not None and count is not None:
-                    return count, elapsed, _size(" ".join(words[4:6]))
+            if len(words) >= 4 and _is_end(line):
+                elapsed = parse_duration_us(words[3].rstrip(","))
+                if elapsed is not None:
+                    return words[0], elapsed, _size(" ".join(words[4:6]))
         raise self.block[-1].refusal(
             "The autocannon report is cut off before its last line.",
             expected='a line such as "852 requests in 3.17s, 156 kB read"',
@@ -192,7 +227,8 @@ class _Report:
     def _percentile_table(self) -> dict[str, float]:
         """The rows below the title Percentile, in µs."""
         titles = [at for at, row in enumerate(self.rows) if row[0] == "Percentile"]
-        rows = self.rows[titles[0] + 1 :] if titles else []
+        # Another table of percentiles below would be of something else.
+        rows = self.rows[titles[0] + 1 : (*titles, None)[1]] if titles else []
         return {
             row[0]: milliseconds * 1000
             for row in rows
@@ -254,7 +290,7 @@ class _Report:
 
     def _below_totals(self) -> list[Line]:
         at = next(
-            (at for at, line in enumerate(self.block) if line.words[1:3] == ["requests", "in"]),
+            (at for at, line in enumerate(self.block) if _is_end(line)),
             len(self.block),
         )
         # A warm-up of the next run stands before its own first line.
@@ -278,9 +314,10 @@ class _Report:
                 return seconds
         return 1.0
 
-    def _workers(self) -> int | None:
-        words = self.block[2].words if len(self.block) > 2 else []
-        return parse_count(words[0]) if words[1:] == ["workers"] else None
+    def _asked_count(self, name: str) -> int | None:
+        """The count of "10 connections" or "2 workers", above the tables."""
+        words = [line.words for line in self.block[:3]]
+        return next((parse_count(row[0]) for row in words if row[1:2] == [name]), None)
 
 
 def _responses_of(codes: Mapping[str, int] | None) -> _Responses:
@@ -296,18 +333,26 @@ def _count(word: str) -> int | None:
     return count * 1000 if count is not None and word.endswith("k") else count
 
 
+def _sent_in(word: str) -> dict[str, int]:
+    """The requests sent; from 1,000 on they are rounded to thousands ("26k")."""
+    sent, thousands = parse_count(word), parse_count(word.removesuffix("k"))
+    if sent is not None:
+        return {"requests_sent": sent}
+    return {} if thousands is None else {"requests_sent_at_most": thousands * 1000 + 500}
+
+
 def _asked_requests(asked: str) -> int | None:
     words = asked.split()
     return parse_count(words[0]) if words[1:] == ["requests"] else None
 
 
 def _asked_seconds(asked: str) -> float | None:
-    duration_us = parse_amount(asked.strip(), TIME_UNITS_US)
+    duration_us = parse_duration_us(asked.strip())
     return None if duration_us is None else duration_us / 1e6
 
 
 def _time(cell: str) -> float | None:
-    return parse_amount(cell.replace(" ", ""), TIME_UNITS_US)
+    return parse_duration_us(cell.replace(" ", ""))
 
 
 def _size(words: str) -> float | None:
@@ -337,29 +382,3 @@ def _are_thousands(groups: Sequence[str], marks: Sequence[str]) -> bool:
         return False
     separators = {*marks[: len(thousands)]}
     return all(len(group) == 3 for group in thousands) and len(separators) <= 1
-
-
-def plain_rows(block: Sequence[Line]) -> Iterator[list[str]]:
-    """The rows as those of the boxes are: a name and its cells, each time and size with a unit."""
-    in_percentiles = False
-    for line in block:
-        words = line.words
-        in_percentiles = in_percentiles or words == [PERCENTILES, *LATENCY.split()]
-        if in_percentiles and len(words) == 2 and parse_number(words[0]) is not None:
-            yield words
-        elif row := _row(line.text, words):
-            yield row
-
-
-def _row(text: str, words: list[str]) -> list[str]:
-    """The cells of a line of the plain table; empty for a line that is no row."""
-    if words == ["Stat", *TITLES] or words[:1] == [RATE]:
-        return words
-    if words == [PERCENTILES, *LATENCY.split()]:
-        return [PERCENTILES, LATENCY]
-    if text.startswith(LATENCY):
-        return ["Latency", *(f"{word} ms" for word in words[2:])]
-    if words[:1] == [BYTES]:
-        # "2.13 MB 144.66 kB 2.36 MB"
-        return [BYTES, *(f"{amount} {unit}" for amount, unit in list(pairwise(words[1:]))[::2])]
-    return []

@@ -2,17 +2,17 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Any
 
 from backend.formats.model import FormatError, Latency, ParsedTrial
 from backend.formats.numbers import (
     BINARY_UNITS,
-    TIME_UNITS_US,
     all_by_name,
     parse_amount,
     parse_count,
     parse_duration_s,
+    parse_duration_us,
     parse_number,
     step_us,
 )
@@ -21,6 +21,8 @@ from backend.formats.text import Line, last_line
 from backend.formats.transport_errors import counted_classes
 
 INTRO = "Bombarding "
+DISTRIBUTION = "Latency Distribution"
+OF_ALL = ("distribution", "(total)", "(all)")
 HEADER = ["Statistics", "Avg", "Stdev", "Max"]
 ERRORS, THROUGHPUT = "Errors:", "Throughput:"
 # Below 0.85 KB a rate has no unit.
@@ -133,8 +135,8 @@ class Report:
         points = dict(self._points())
         printed = [*row, *points.values()]
         steps = [step for step in map(step_us, printed) if step is not None]
-        mean, stdev, highest = (parse_amount(word, TIME_UNITS_US) for word in row)
-        figures = {name: parse_amount(word, TIME_UNITS_US) for name, word in points.items()}
+        mean, stdev, highest = (parse_duration_us(word) for word in row)
+        figures = {name: parse_duration_us(word) for name, word in points.items()}
         latency = Latency(
             mean_us=mean,
             stdev_us=stdev,
@@ -144,11 +146,12 @@ class Report:
         return latency, max(steps, default=None)
 
     def _points(self) -> Iterator[tuple[str, str]]:
-        for text in self.texts:
-            words = text.split()
-            is_point = len(words) == 2 and words[0].endswith("%")
-            if is_point and parse_count(words[0][:-1]) is not None:
-                yield words[0][:-1], words[1]
+        """The rows of the distribution over all requests; variants print one of 2xx below it."""
+        titles = [at for at, text in enumerate(self.texts) if text.startswith(DISTRIBUTION)]
+        of_all = [at for at in titles if self.texts[at].lower().endswith(OF_ALL)]
+        start = next(iter(of_all or titles), len(self.texts))
+        for words in takewhile(_is_point, map(str.split, self.texts[start + 1 :])):
+            yield words[0][:-1], words[1]
 
     def _counts(self) -> dict[str, int] | None:
         for text in self.texts:
@@ -186,3 +189,8 @@ class Report:
             if text.startswith(THROUGHPUT) and text.endswith("/s"):
                 return parse_amount(text.split()[-1].removesuffix("/s"), SIZE_UNITS)
         return None
+
+
+def _is_point(words: Sequence[str]) -> bool:
+    is_point = len(words) == 2 and words[0].endswith("%")
+    return is_point and parse_count(words[0][:-1]) is not None

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from backend.formats.gatling.errors import by_class, unanswered
 from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
@@ -33,7 +34,9 @@ def find_runs(lines: Sequence[Line]) -> list[list[Line]]:
     """The lines of each run: to the end of its Global Information, or to where the next starts."""
     runs: list[list[Line]] = [[]]
     is_within = False
-    for line in lines:
+    for row in lines:
+        # "> " stands before each row, and before nothing else.
+        line = replace(row, text=row.text.removeprefix("> "))
         is_global = line.text.startswith(GLOBAL)
         if _is_start(line) or (is_global and is_within):
             runs.append([])

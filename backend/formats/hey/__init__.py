@@ -7,10 +7,12 @@ where the sample is too small for one, hey prints 0 % and it is left out. Reques
 attempts since 0.1.0, answered ones before. Errors stand last in the text: without a sign that it is
 whole they are unknown. The CSV has no row for a failed attempt and no total, so the error rate is
 unknown, unless it has as many rows as requests were asked for (load.requests, -n in the command).
-Rows with a 4xx or 5xx status are failed requests all the same. hey keeps statuses and latencies of
-its first 1,000,000 responses only: the error rate is of these, and a CSV of that many rows is cut
-off. So is one whose last row is not whole. A CSV that ends behind a whole row looks like a shorter
-trial: only that number of requests or the duration that was asked for shows that rows are missing.
+The CSV of 2016 names its columns otherwise; before, its rows have a number and the time alone, the
+fastest first. Rows with a 4xx or 5xx status are failed requests all the same. hey keeps statuses
+and latencies of its first 1,000,000 responses only: the error rate is of these, and a CSV of that
+many rows is cut off. So is one whose last row is not whole. A CSV that ends behind a whole row
+looks like a shorter trial: only that number of requests or the duration that was asked for shows
+that rows are missing.
 """
 
 from collections.abc import Sequence
@@ -25,7 +27,7 @@ from backend.formats.together import read_each, split_sources
 
 KEEPS_CONNECTIONS = True
 COUNTS_BODIES_ONLY = True
-MARKS = ("Slowest:", "response-time", *boom.MARKS)
+MARKS = ("Slowest:", "response-time", "1,0.", *boom.MARKS)
 
 
 def claims(source: Source) -> str | None:

@@ -8,8 +8,8 @@ from backend.formats.k6.summary import DURATION, latency_of, outcome_of, sent_sh
 from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
 from backend.formats.numbers import (
     DECIMAL_UNITS,
-    GO_UNITS_US,
     MICRO_SIGNS,
+    TIME_UNITS_US,
     all_by_name,
     parse_amount,
     parse_count,
@@ -233,7 +233,7 @@ def _resolution_us(words: Sequence[str]) -> float:
     units = {unit for _, unit in parts}
     decimals = all(len(digits.partition(".")[2]) == 2 for digits, _ in parts)
     if len(units) == 1 and decimals and any(_is_forced(*part) for part in parts):
-        return RESOLUTION_US * GO_UNITS_US[parts[0][1]]
+        return RESOLUTION_US * TIME_UNITS_US[parts[0][1]]
     return RESOLUTION_US
 
 

@@ -16,14 +16,22 @@ from operator import attrgetter, itemgetter
 from typing import Any
 
 from backend.formats.model import Entry, FormatError
-from backend.formats.numbers import json_count, json_counts, json_number
-from backend.formats.plow.table import find_tables, is_snapshot, read_table
+from backend.formats.numbers import json_count, json_counts, json_number, require_count
+from backend.formats.plow.table import (
+    find_tables,
+    is_snapshot,
+    latency_words,
+    may_be_snapshot,
+    read_table,
+)
 from backend.formats.plow.trial import Asked, Figures, asked_in, latency_us, trial_of
 from backend.formats.refusals import in_long_file, read_figures
 from backend.formats.text import Document, Line, Source, is_prompt
 from backend.formats.together import read_each, runs_of_one
 
 MARKS = ("Elapsed", "connection(s).")
+# Count, least and most latency in µs.
+Latency = tuple[int, float, float]
 JSON_KEYS = frozenset(("Summary", "Statistics", "Percentiles", "Histograms"))
 
 
@@ -76,13 +84,29 @@ def _table_runs(source: Source) -> list[Entry]:
     asked = _asked(source)
     runs = [
         read_table(table, _asked_before(asked, table[0].number))
-        for table in tables
-        if not is_snapshot(table)
+        for table, following in zip(tables, [*tables[1:], None], strict=False)
+        if not is_snapshot(table) and not _is_followed(source, table, following)
     ]
     if tables and is_snapshot(tables[-1]):
         last = tables[-1][-1]
         runs.append(_cut_off(last.number, last.text))
     return runs
+
+
+def _is_followed(source: Source, table: Sequence[Line], following: Sequence[Line] | None) -> bool:
+    """Whether this is a snapshot of a run without an end, which goes on in the following one."""
+    if following is None or not may_be_snapshot(table):
+        return False
+    lines = (table[0].number, following[0].number)
+    return _goes_on(source, lines, _latency_in(table), _latency_in(following))
+
+
+def _latency_in(table: Sequence[Line]) -> Latency | None:
+    try:
+        count, least, most = latency_words(table)
+        return require_count(count), latency_us(least), latency_us(most)
+    except (KeyError, ValueError):
+        return None
 
 
 def _json_runs(source: Source) -> list[Entry]:
@@ -116,13 +140,11 @@ def _replaces(source: Source, snapshot: Document, following: Document | None) ->
     """Whether the following snapshot goes on where this one ended, in the same run."""
     if following is None:
         return False
-    between = _between(source, snapshot.line, following.line)
-    if any("plow" in line.text or is_prompt(line.text) or asked_in(line) for line in between):
-        return False
-    return _goes_on(_latency_of(snapshot), _latency_of(following))
+    lines = (snapshot.line, following.line)
+    return _goes_on(source, lines, _latency_of(snapshot), _latency_of(following))
 
 
-def _latency_of(document: Document) -> tuple[int, float, float] | None:
+def _latency_of(document: Document) -> Latency | None:
     """Count, least and most latency; None if they are not there."""
     try:
         figures = _figures(document.value)
@@ -133,10 +155,14 @@ def _latency_of(document: Document) -> tuple[int, float, float] | None:
 
 
 def _goes_on(
-    earlier: tuple[int, float, float] | None, later: tuple[int, float, float] | None
+    source: Source, lines: tuple[int, int], earlier: Latency | None, later: Latency | None
 ) -> bool:
-    """Whether figures can be those of the same run, later: more requests, in a wider range."""
+    """Whether figures can be those of the same run, later: more requests, in a wider range, and
+    no command between the lines where they begin."""
     if earlier is None or later is None:
+        return False
+    between = _between(source, *lines)
+    if any("plow" in line.text or is_prompt(line.text) or asked_in(line) for line in between):
         return False
     if earlier[0] == later[0]:
         return earlier == later

@@ -69,6 +69,9 @@ def _kind(line: Line) -> str | None:
 def read_reports(source: Source) -> tuple[int, list[Entry]]:
     """How rich the reports are, and their trials; a replaced one is none."""
     reports = find_reports(source)
+    # A part of a text that another tool's output ends in may have none.
+    if not reports:
+        return max(RANKS.values()), []
     cleared = _cleared_lines(source)
     entries = [_read_report(report) for report in reports if report.line not in cleared]
     last = reports[-1]

@@ -9,10 +9,10 @@ import orjson
 from backend.formats.model import UNANSWERED_CLASSES, FormatError, Latency, ParsedTrial
 from backend.formats.numbers import (
     BINARY_UNITS,
-    TIME_UNITS_US,
     implied_elapsed_s,
     parse_amount,
     parse_count,
+    parse_duration_us,
     parse_number,
     step_us,
 )
@@ -44,8 +44,8 @@ def threads_and_connections(line: Line) -> tuple[int, int] | None:
 def is_wrk2(text: str) -> bool:
     """Whether a report is wrk2's: it names itself nowhere, but prints these where wrk does not."""
     return any(mark in text for mark in WRK2_MARKS) or any(
-        # The sign of what is no number depends on the processor; a mail quotes with ">".
-        line.lstrip("> \t").split()[:2] in (["Req/Sec", "-nan"], ["Req/Sec", "nan"])
+        # The sign of what is no number depends on the processor.
+        line.split()[:2] in (["Req/Sec", "-nan"], ["Req/Sec", "nan"])
         for line in text.splitlines()
         if "nan" in line
     )
@@ -147,7 +147,7 @@ class Report:
         begin, then = next(start for start in STARTS if first.text.startswith(start[0]))
         asked, _, url = first.text.removeprefix(begin).partition(then)
         address = next(iter(url.split()), None)
-        duration_us = parse_amount(asked.strip(), TIME_UNITS_US)
+        duration_us = parse_duration_us(asked.strip())
         duration_s = None if duration_us is None else duration_us / 1e6
         return address, duration_s, parse_count(asked.strip())
 
@@ -161,7 +161,7 @@ class Report:
             if len(words) >= 6 and words[1:3] == ["requests", "in"] and words[5] == "read":
                 requests = parse_count(words[0])
                 time = words[3].rstrip(",")
-                elapsed = parse_amount(time, TIME_UNITS_US)
+                elapsed = parse_duration_us(time)
                 received = parse_amount(words[4], BINARY_UNITS)
                 if requests is not None and elapsed is not None and received is not None:
                     return requests, elapsed, (step_us(time) or 0) / 1e6, received
@@ -280,4 +280,4 @@ def _is_point(words: Sequence[str]) -> bool:
 
 
 def _time_us(word: str) -> float | None:
-    return parse_amount(word, TIME_UNITS_US)
+    return parse_duration_us(word)

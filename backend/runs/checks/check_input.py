@@ -67,10 +67,14 @@ class CheckInput:
     requests_asked: int | None = None
 
     elapsed_s: float | None = None
+    # From the start to the end, with a warm-up that `elapsed_s` leaves out.
+    lasted_s: float | None = None
     # What a log of requests reaches, where the output has no elapsed time.
     logged_s: float | None = None
     requests_completed: int | None = None
     requests_ok: int | None = None
+    # Completed requests and all failed attempts that the output names, however it counts them.
+    attempts_most: int | None = None
     throughput_rps: float | None = None
     goodput_rps: float | None = None
     reported_rps: float | None = None
@@ -87,6 +91,11 @@ class CheckInput:
     client_errors: int = 0
 
     transfer_rate_bytes_s: float | None = None
+    bytes_received: int | None = None
+    printed_transfer_bytes_s: float | None = None
+    # What else the output says of its rate: see ParsedTrial.
+    threads_rps: float | None = None
+    request_time_us: float | None = None
     # Throughput of each whole second of the trial, where the output has a time series.
     second_rates_rps: tuple[float, ...] = ()
 
@@ -145,6 +154,8 @@ class CheckInput:
     incomplete: bool = False
     # Sentences of the parser about figures of the output that contradict one another.
     disagreements: tuple[str, ...] = ()
+    # What the parser says of rows that hold a part of the requests.
+    partial_samples: str = ""
 
     @property
     def has_figures(self) -> bool:

@@ -4,6 +4,7 @@ from math import floor
 
 from backend.runs.checks.check import BOARDS, REFUSALS_RANKED, Check, TrialRule
 from backend.runs.checks.check_input import CheckInput, percent_text, rate_text
+from backend.runs.checks.identities import find_other_rate
 from backend.stats.thresholds import HIGH_ERROR_RATE, REACHED_SHARE, percent
 
 OVERLOAD = "overload"
@@ -86,7 +87,7 @@ def _find_cut_off(trial: CheckInput) -> str | None:
 
 def _find_other_rate(trial: CheckInput) -> str | None:
     ours, theirs = trial.throughput_rps, trial.reported_rps
-    if ours is None or not theirs:
+    if ours is None or not theirs or find_other_rate(trial) is not None:
         return None
     # A tool that counts successes alone, or failed attempts too, does not contradict its counts.
     counted = (ours, trial.goodput_rps, _attempts_rps(trial), _whole_seconds_rps(trial))
@@ -234,8 +235,10 @@ OUTCOME_RULES = (
         severity="warning",
         title="Throughput differs from what the tool printed",
         explanation="Responses ÷ elapsed time differs by more than 2 % from the rate that the "
-        "tool printed, whether failed attempts are counted or not. The tool measured its rate "
-        "over another time, or one of the figures is wrong.",
+        "tool printed, whether failed attempts are counted or not. The tool takes the mean of "
+        "samples (autocannon, bombardier …) or measured its rate over another time. Where it "
+        "divides requests by time, or the two differ threefold, the error `impossible-throughput` "
+        "fires instead.",
         remedy="Use the computed throughput to compare load tools.",
         source=BOARDS + ": the rate of the last second shown as the rate of the run",
         find=_find_other_rate,
@@ -267,8 +270,8 @@ TOOL_DISAGREES = Check(
     id="tool-disagrees",
     severity="warning",
     title="The output contradicts itself",
-    explanation="Two figures in the same output contradict each other, so at least one is wrong. A "
-    "count and a rate that were both edited show only where the output has a third figure: wrk's "
-    "rate of its threads, a declared payload, or the mean latency.",
+    explanation="Two figures or files of one trial contradict each other, so at least one is "
+    "wrong, or they are of different runs. A rate that contradicts its count is the error "
+    "`impossible-throughput`.",
     remedy="Check whether the output was edited, or joined from several runs.",
 )

@@ -56,7 +56,7 @@ class TrialRecord:
         return UNREAD if self.reading is None else self.reading.parsed
 
     @property
-    def slices(self) -> tuple[TimeSlice, ...]:
+    def slices(self) -> Sequence[TimeSlice]:
         """The time series, unpacked anew each time; empty if there is none."""
         return () if self.reading is None else slices_in(self.reading.timeline)
 
@@ -136,7 +136,6 @@ def _figures_of(record: TrialRecord, point: LoadPoint) -> CheckInput:
     latency = computed or parsed.latency
     completed, ok = parsed.requests_completed, parsed.requests_ok
     errors = _error_counts(record)
-    outcome = replace(parsed, errors={**parsed.errors, **errors}).outcome
     elapsed_s = parsed.measured_s
     return CheckInput(
         tool=point.tool,
@@ -150,10 +149,7 @@ def _figures_of(record: TrialRecord, point: LoadPoint) -> CheckInput:
         throughput_rps=_throughput(parsed),
         goodput_rps=_rate(ok, elapsed_s),
         reported_rps=parsed.reported_rps,
-        attempts=outcome.attempts,
-        failed=outcome.failed,
-        error_rate=outcome.error_rate,
-        least_error_rate=outcome.least_rate,
+        **_outcome(parsed, errors),
         errors=errors,
         status_counts=parsed.status_counts,
         not_2xx=parsed.not_2xx,
@@ -166,10 +162,50 @@ def _figures_of(record: TrialRecord, point: LoadPoint) -> CheckInput:
         latency_resolution_us=parsed.latency_resolution_us,
         incomplete=parsed.incomplete,
         disagreements=parsed.disagreements,
+        partial_samples=parsed.partial_samples,
         transfer_rate_bytes_s=_rate(parsed.bytes_received, elapsed_s),
+        **_printed_beside(parsed),
         logged_s=_logged_s(parsed, slices),
         second_rates_rps=tuple(_second_rates(slices)),
     )
+
+
+def _outcome(parsed: ParsedTrial, errors: Mapping[str, int | None]) -> dict[str, Any]:
+    """How many attempts were made and how many of them failed."""
+    outcome = replace(parsed, errors={**parsed.errors, **errors}).outcome
+    return {
+        "attempts": outcome.attempts,
+        "failed": outcome.failed,
+        "error_rate": outcome.error_rate,
+        "least_error_rate": outcome.least_rate,
+    }
+
+
+def _printed_beside(parsed: ParsedTrial) -> dict[str, Any]:
+    """What the output says of time, counts and rates, to be held against each other."""
+    return {
+        "lasted_s": parsed.elapsed_s,
+        "attempts_most": _attempts_most(parsed),
+        "bytes_received": parsed.bytes_received,
+        "printed_transfer_bytes_s": parsed.transfer_rate_bytes_s,
+        "threads_rps": parsed.threads_rps,
+        "request_time_us": parsed.request_time_us,
+    }
+
+
+def _attempts_most(parsed: ParsedTrial) -> int | None:
+    """The most attempts that the counts of the output can stand for; None if nobody can tell."""
+    completed, ok = parsed.requests_completed, parsed.requests_ok
+    extra = parsed.extra.get("extra") or {}
+    sent: int | None = extra.get("requests_sent", extra.get("requests_sent_at_most"))
+    if completed is None:
+        return sent
+    unanswered = sum(parsed.errors.get(name) or 0 for name in UNANSWERED_CLASSES)
+    named = sum(count or 0 for count in parsed.tool_errors.values())
+    # What the tool names beyond these is no response and no class: requests that were aborted when
+    # the time was up, or responses that it does not count.
+    known = unanswered + (0 if ok is None else completed - ok)
+    return max(completed + unanswered + max(named - known, 0), sent or 0)
 
 
 def _sent_share(parsed: ParsedTrial, offered_rps: float | None) -> float | None:

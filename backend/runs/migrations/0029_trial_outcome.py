@@ -40,7 +40,7 @@ def fill(apps, schema_editor):
 class Migration(migrations.Migration):
     # Each batch is committed by itself.
     atomic = False
-    dependencies = [("runs", "0027_run_by_happening")]
+    dependencies = [("runs", "0028_session_members")]
 
     operations = [
         AddFieldOnce(

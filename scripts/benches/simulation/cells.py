@@ -5,8 +5,10 @@ from math import expm1, log, sqrt
 
 import numpy as np
 
+from backend.noise.estimate import RunMean, run_variation
+from backend.runs.checks.dependence import follow_each_other
 from backend.stats.changes import find_changes
-from backend.stats.comparison import Page, against_baseline
+from backend.stats.comparison import Floor, Page, against_baseline
 from backend.stats.design import SOUND
 from backend.stats.knee import Load, find_knee
 from backend.stats.replicates import estimate
@@ -86,6 +88,49 @@ def design_cell(
         sized += any(each.verdict in SIZED for each in comparisons)
         unqualified += any(each.verdict in SIZED and each.design == SOUND for each in comparisons)
     return [percent(figure, repeats) for figure in (told, sized, unqualified)]
+
+
+def dependence_cell(rng: np.random.Generator, repeats: int, *, draw: Draw, runs: Runs) -> list[str]:
+    """Two equal servers: told apart, with a verdict, with a verdict that no check warns of, and
+    warned of."""
+    told = sized = unwarned = warned = 0
+    for _ in range(repeats):
+        samples, _ = draw(rng, np.zeros(2), runs)
+        (comparison,) = against_baseline(samples[0], samples[1:])
+        warns = any(map(follow_each_other, np.exp(values_of(samples)).tolist()))
+        told += comparison.significant
+        sized += comparison.verdict in SIZED
+        unwarned += comparison.verdict in SIZED and not warns
+        warned += warns
+    return [percent(figure, repeats) for figure in (told, sized, unwarned, warned)]
+
+
+def history_cell(
+    rng: np.random.Generator, repeats: int, *, between: float, history: int
+) -> list[str]:
+    """Two equal servers of different runs, five trials each (CV 1 %), judged by so many runs of two
+    other series: told apart, with a verdict, and the half-width."""
+    told = sized = 0
+    widths = []
+    for _ in range(repeats):
+        effects = rng.normal(0, between, history + 2)
+        trials = rng.normal(effects[:, None, None], 0.01, (history + 2, 2, 5))
+        means = [
+            RunMean(series, run, own.size, own.mean(), own.var() * own.size)
+            for run, of_run in enumerate(trials[2:])
+            for series, own in enumerate(of_run)
+        ]
+        varying = run_variation(means)
+        floor = None if varying is None else Floor(run_sd=varying.sd, run_freedom=varying.freedom)
+        one, other = (one_run(trials[run, 0], run=run) for run in range(2))
+        (comparison,) = against_baseline(one, [other], floor=floor)
+        assert comparison.low is not None
+        assert comparison.high is not None
+        told += comparison.significant
+        sized += comparison.verdict in SIZED
+        widths.append(expm1((comparison.high - comparison.low) / 2))
+    shares = [percent(figure, repeats) for figure in (told, sized)]
+    return [*shares, f"± {100 * np.median(widths):.1f}"]
 
 
 def rounding_cell(rng: np.random.Generator, repeats: int, *, noise: Noise, runs: Runs) -> list[str]:

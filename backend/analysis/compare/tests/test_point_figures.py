@@ -30,6 +30,29 @@ def test_throughput_is_the_geometric_mean_with_its_interval_and_warmups_do_not_c
     assert measure["interval"] == "95 % interval within this run"
 
 
+def test_unlike_trials_have_their_range_where_it_is_narrower_than_the_interval(lab):
+    make_run(lab, CellSpec(rates=(10.0, 10.2, 500.0)))
+    measure = only_point(ask(lab))["metrics"]["throughput"]
+    assert measure["value"] == pytest.approx(geometric_mean((10.0, 10.2, 500.0)))
+    assert (measure["low"], measure["high"]) == (10.0, 500.0)
+    assert measure["interval"] == "range of the trials, which differ tenfold or more"
+
+
+@pytest.mark.parametrize(
+    "rates",
+    [
+        (10.0, 10.2, 99.0),  # below tenfold
+        (10.0, 500.0),  # too few for an interval
+        (10.0, 10.2, 9.9, 10.1, 10.3, 500.0),  # the interval is narrower
+    ],
+)
+def test_other_trials_keep_their_interval(lab, rates):
+    make_run(lab, CellSpec(rates=rates))
+    measure = only_point(ask(lab))["metrics"]["throughput"]
+    assert measure["interval"] == (None if len(rates) < 3 else "95 % interval within this run")
+    assert (measure["low"], measure["high"]) != (min(rates), max(rates))
+
+
 def test_trials_without_a_throughput_do_not_count(lab):
     make_run(lab, CellSpec(rates=(1000.0, None, 1020.0)), CellSpec("dead", rates=(None,)))
     figures = ask(lab)

@@ -18,6 +18,10 @@ VerdictText = Annotated[
     ),
 ]
 NoiseSource = Literal["history", "host", "assumed"]
+_NOTES = (
+    "What was left out of the judgement, and why, and what no interval allows for: single starts, "
+    "and the order and time of the trials"
+)
 
 
 class GateRun(Record, frozen=True, kw_only=True):
@@ -113,7 +117,7 @@ class Gate(Record, frozen=True, kw_only=True):
     outcome: Outcome
     rows: Annotated[Sequence[GateRow], Meta(description="The most serious first")]
     noise: Sequence[GateNoise]
-    notes: Annotated[Sequence[str], Meta(description="What was left out of the judgement, and why")]
+    notes: Annotated[Sequence[str], Meta(description=_NOTES)]
     url: Annotated[
         str | None, Meta(description="The page that shows the runs side by side or together")
     ]

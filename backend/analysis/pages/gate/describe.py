@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from math import exp
 from uuid import UUID
 
+from backend.analysis.compare.advice import as_sentence
 from backend.analysis.compare.comparability import Comparability
+from backend.analysis.compare.design import NamedRatio, design_doubts
 from backend.analysis.compare.gathering import Gathered, gather
 from backend.analysis.compare.panels import Judgement, combine
 from backend.analysis.figures import Outcome, Ratio
@@ -30,7 +32,6 @@ from backend.analysis.pages.gate.sentences import (
     change_text,
     finding_text,
     gravest,
-    place_text,
     row_text,
     settle_text,
     verdict_text,
@@ -41,6 +42,7 @@ from backend.analysis.pages.pair.judging import figure_of_measure
 from backend.analysis.query.compare_query import CompareQuery
 from backend.analysis.query.metrics import CORE
 from backend.analysis.query.timestamps import instant
+from backend.analysis.query.units import place_text
 from backend.analysis.record import record_of
 from backend.errors import Conflict
 from backend.links import compare_link, pair_link, run_link
@@ -313,7 +315,7 @@ def _row(judged: Judged, axis: str, *, is_history: bool) -> GateRow:
 
 
 def _notes(sides: _Sides, judged: Sequence[Judged], most_runs: int) -> Sequence[str]:
-    """What was left out, in sentences."""
+    """What was left out, and what no interval allows for, in sentences."""
     candidate = sides.candidate
     notes = list(candidate.left_out)
     if len(candidate.sweeps) > len(sides.judged):
@@ -337,7 +339,20 @@ def _notes(sides: _Sides, judged: Sequence[Judged], most_runs: int) -> Sequence[
             f"The candidate has {runs} runs, more than most_runs = {most_runs}: the intervals of "
             "its answers no longer hold together at 95 %."
         )
-    return notes
+    return [*notes, *_design_notes(judged)]
+
+
+def _design_notes(judged: Sequence[Judged]) -> list[str]:
+    """What the intervals of the verdicts do not allow for, and what to do."""
+    decided = [row for row in judged if row.is_decided]
+    told = [
+        NamedRatio(row.ratio, "the candidate", "the baseline")
+        for row in decided
+        if row.ratio is not None
+    ]
+    limited = [row.case.measure.sample for row in decided if row.ratio is None]
+    doubts = design_doubts(told, [sample.units for sample in limited if sample is not None])
+    return [f"{as_sentence(doubt.text)} {doubt.remedy}" for doubt in doubts]
 
 
 def _notes_of_series(label: str, history: History | None) -> list[str]:

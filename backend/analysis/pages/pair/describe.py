@@ -39,7 +39,7 @@ def _answer(a: Side, b: Side) -> Pair:
     matched = match_series(a.gathered.sweeps, b.gathered.sweeps)
     pairs = judge_pairs(a, b, matched.pairs)
     axis, relevant = a.gathered.grouping.x, a.gathered.demands.relevant
-    differences, alike = find_differences(a, b)
+    differences = find_differences(a, b)
     names = _names(a, b)
     finding, comparability = _overall(pairs, names, axis, relevant)
     return Pair(
@@ -49,8 +49,9 @@ def _answer(a: Side, b: Side) -> Pair:
         outcome=comparability.to_record(),
         trust=judge_trust(comparability, decide_pairs(pairs, names)),
         axis=FIELDS[axis].label,
-        differences=differences,
-        alike=alike,
+        differences=differences.rows,
+        differences_left_out=differences.left_out,
+        alike=differences.alike,
         pairs=[_series_pair(pair, names, a.gathered, is_alone=len(pairs) == 1) for pair in pairs],
         only_a=_labels(matched.only_a, workloads := _workloads(a, b)),
         only_b=_labels(matched.only_b, workloads),

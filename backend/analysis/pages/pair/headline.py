@@ -6,15 +6,14 @@ from dataclasses import replace
 
 from backend.analysis.compare.advice import found_text
 from backend.analysis.compare.comparability import Comparability
-from backend.analysis.compare.decision import Decision, doubt_of, with_one_advice
-from backend.analysis.compare.design import design_doubts
-from backend.analysis.compare.headline import ahead_text, open_text
+from backend.analysis.compare.decision import Decision, doubts_of
+from backend.analysis.compare.design import NamedRatio
+from backend.analysis.compare.headline import write_difference
 from backend.analysis.compare.ratio_texts import ratio_text
 from backend.analysis.pages.pair.judging import JudgedPair
 from backend.analysis.query.field import Value, text_of
-from backend.analysis.query.units import at_place
-from backend.stats import Ratio, Verdict
-from backend.stats.thresholds import percent
+from backend.analysis.query.units import at_place, place_text
+from backend.stats import Verdict
 
 METRIC = "throughput"
 MAX_NAMED = 3
@@ -70,19 +69,18 @@ def write_pair_finding(
     ratio = pair.ratios[place, METRIC]
     if not is_advised:
         ratio = replace(ratio, advice=None)
-    return _compared(ratio, names, at_place(text_of(place), axis), relevant)
+    claim = NamedRatio(ratio, *names[::-1])
+    return write_difference(claim, METRIC, place_text(place, axis), relevant).text
 
 
 def decide_pairs(pairs: Sequence[JudgedPair], names: tuple[str, str]) -> Decision:
     """What the ratios decide that the finding is about: of throughput, at the highest loads."""
-    ratios = [
-        (_labels(pair, names), pair.ratios[place, METRIC])
+    claims = tuple(
+        NamedRatio(pair.ratios[place, METRIC], *_labels(pair, names))
         for pair in pairs
         if (place := pair.highest_shared) is not None
-    ]
-    doubts = with_one_advice((ratio, doubt_of(ratio, *labels)) for labels, ratio in ratios)
-    doubts += design_doubts((ratio, *labels) for labels, ratio in ratios)
-    return Decision(tuple(ratio for _, ratio in ratios), tuple(doubts))
+    )
+    return Decision(claims, tuple(doubts_of(claims)))
 
 
 def _labels(pair: JudgedPair, names: tuple[str, str]) -> tuple[str, str]:
@@ -93,23 +91,6 @@ def _labels(pair: JudgedPair, names: tuple[str, str]) -> tuple[str, str]:
 
 def _no_comparison(comparability: Comparability) -> str:
     return f"not comparable: {comparability.to_record().reasons[0]}"
-
-
-def _compared(ratio: Ratio, names: tuple[str, str], at: str, relevant: float) -> str:
-    a, b = names
-    text, limit = ratio_text(ratio), percent(relevant)
-    where = f"{at}, {ratio.scope}" if ratio.scope else at
-    if ratio.verdict in ("improved", "regressed"):
-        return ahead_text(METRIC, b, a, ratio, where)
-    if ratio.verdict == "unchanged":
-        return f"{a} and {b} are level {where}: {text}, within the threshold of {limit}"
-    if ratio.verdict == "size_uncertain":
-        clear = ahead_text(METRIC, b, a, ratio, where)
-        lack = f"; {ratio.lack}" if ratio.lack else ""
-        return f"{clear}, but the difference may be below the threshold of {limit}{lack}"
-    lack = "too few trials" if ratio.low is None else "too noisy"
-    why = open_text(ratio)
-    return f"{lack} to say whether {b} differs from {a} {at} ({text}){f': {why}' if why else ''}"
 
 
 def _no_place(pair: JudgedPair, names: tuple[str, str], axis: str) -> str:

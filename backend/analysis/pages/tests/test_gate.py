@@ -151,9 +151,9 @@ def test_only_runs_since_the_last_change_of_the_branch_count(workspace):
     answer = gate(workspace, of(add_run(workspace, 20, 700, branch="topic")))
     assert answer.verdict == "unchanged"
     assert answer.rows[0].baseline_runs == 8
-    assert answer.notes == [
+    assert answer.notes[0] == (
         "Up to 8 runs of the baseline are older than its last change and do not count."
-    ]
+    )
 
 
 def test_another_load_tool_is_not_comparable_with_the_reason(workspace):
