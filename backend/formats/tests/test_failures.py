@@ -86,6 +86,33 @@ errors.ETIMEDOUT: ..... 200
 vusers.created: ..... 1200
 vusers.failed: ..... 200
 """
+ARTILLERY_1 = """  Scenarios launched:  900
+  Scenarios completed: 600
+  Requests completed:  600
+  RPS sent: 40.2
+  Request latency:
+    min: 14
+    max: 909.5
+    median: 55
+    p95: 245
+    p99: 755
+  Codes:
+    200: 590
+    503: 10
+  Errors:
+    ETIMEDOUT: 250
+    ECONNREFUSED: 50
+
+"""
+STATISTICS = """{"Total": {"transaction": "Total", "sampleCount": 30000, "errorCount": 3,
+"errorPct": 0.01, "meanResTime": 28.5, "medianResTime": 21.0, "minResTime": 3.0,
+"maxResTime": 1047.0, "pct1ResTime": 33.0, "pct2ResTime": 42.0, "pct3ResTime": 91.0,
+"throughput": 500.0, "receivedKBytesPerSec": 812.5, "sentKBytesPerSec": 60.1}}"""
+# More numbers than one have that share of the samples.
+LISTENER = """Label,# Samples,Average,Min,Max,Std. Dev.,Error %,Throughput,Received KB/sec
+TOTAL,4000000,86,3,638,121.55,5.500%,122.15605,19.04
+"""
+BZT = "INFO: Samples count: 1000000, 5.50% failures\nINFO: Average times: total 0.086, connect 0\n"
 WRK = """Running 5s test @ http://10.1.0.9:80/
   2 threads and 20 connections
   Thread Stats   Avg      Stdev     Max   +/- Stdev
@@ -169,7 +196,12 @@ PRINTED = {
     "locust _stats.csv": (LOCUST, 9000, 1260),
     "locust console": (capture("locust/tests/captures/verdicts-csv/stderr"), 194, 90),
     "locust --json": (capture("locust/tests/captures/interrupted/stdout"), 185, 90),
+    "locust /stats/requests": (
+        capture("locust/tests/captures/u5-500s-requests-json/requests.json"), 1138, 276,
+    ),
     "jmeter summariser": (JMETER, 30_000, 4500),
+    "jmeter statistics.json": (STATISTICS, 30_000, 3),
+    "jmeter listener, of a rounded share": (LISTENER, 4_000_000, 220_000),
     "jmeter JTL without codes": (JTL, 2, 1),
     "gatling console without Errors": (GATLING, 2000, 280),
     "gatling stats.json": (
@@ -178,6 +210,7 @@ PRINTED = {
     "vegeta text, two classes": (VEGETA, 500, 100),
     "bombardier others without their texts": (BOMBARDIER, 1000, 160),
     "artillery without each code": (ARTILLERY, 1200, 250),
+    "artillery 1 without its heading": (ARTILLERY_1, 900, 310),
     "wrk, late and bad": (WRK, 10_040, 1040),
     "wrk2, late": (capture("wrk2/tests/captures/hang-timeout1s/stdout"), 394, 4),
     "ab without classes": (AB, 4000, 600),
@@ -202,6 +235,17 @@ PRINTED = {
     "h2load": (capture("h2load/tests/captures/h1-hang-N1-c20/stdout"), 400, 100),
     "httperf": (capture("httperf/tests/captures/hang-timeout1/stdout"), 300, 7),
     "oha": (capture("oha/tests/captures/reset-text/stdout"), 300, 11),
+    "nighthawk": (capture("nighthawk/tests/captures/made-text/stdout"), 2994, 44),
+    "nighthawk for Fortio, 2xx alone": (
+        capture("nighthawk/tests/captures/made-fortio-pedantic-500s-json/stdout"), 2994, 44,
+    ),
+    "rewrk": (capture("rewrk/tests/captures/resets-text/stdout"), 2455, 169),
+    "taurus": (capture("taurus/tests/captures/hang-external/stdout"), 800, 44),
+    "taurus, of a rounded share": (BZT, 1_000_000, 55_000),
+    "taurus dump": (capture("taurus/tests/captures/hang-external/stats.csv"), 800, 44),
+    "taurus dump, of any answer": (
+        capture("taurus/tests/captures/apiritif-500s/stats.xml"), 1564, 197,
+    ),
     "published": (PUBLISHED, 10_000, 1000),
     "httparena": (capture("httparena/tests/captures/api-4-256/api-4-256.json"), None, None),
 }  # fmt: skip
@@ -236,6 +280,20 @@ def test_successes_are_unknown_where_failures_overlap():
     )
     assert late_and_bad.requests_ok is None
     assert (not_judged.requests_ok, not_judged.requests_completed) == (None, None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        LISTENER.replace("5.500%", "0.000%"),
+        BZT.replace("5.50%", "0.00%"),
+        capture("rewrk/tests/captures/c10-2s-text/stdout"),
+        capture("rewrk/tests/captures/c4-1s-json/stdout"),
+    ],
+)
+def test_that_nothing_failed_is_not_said_where_failures_may_not_be_shown(text):
+    (trial,) = parse([RawArtefact.of("output", *files(text))])
+    assert trial.outcome.failed is None
 
 
 def test_a_k6_log_without_tags_does_not_say_what_failed():
