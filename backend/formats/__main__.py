@@ -23,6 +23,12 @@ throughput is the printed rate, marked as reported. Tools differ in whether thei
 attempts without a response, so a printed rate is used only if no attempt stayed without one, as far
 as the output says.
 
+What a load tool prints as failed is failed, and makes the error rate, also where the output does
+not say which of the failures were answered (k6, locust, JMeter's summariser, Gatling). 2xx and 3xx
+are successes in every format that prints statuses. ab, and autocannon's table without status codes,
+count all responses that are not 2xx together: these failed. Where a tool may count one attempt as
+two kinds of failure, its counts add up, and the successes are unknown.
+
 ## Logs, pastes and archives
 
 A time, a name or a step before each line is removed (GitHub Actions, GitLab, Jenkins, kubectl,

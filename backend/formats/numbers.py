@@ -208,12 +208,25 @@ def optional_line(value: Any) -> str | None:
 
 def count_of_share(count: int, percent: str) -> int | None:
     """The only whole number that is so many printed percent of a count; None if there are more."""
+    nearest, slack = _nearest_of_share(count, percent)
+    return nearest if slack < 0.5 else None
+
+
+def nearest_of_share(count: int, percent: str) -> int | None:
+    """The whole number nearest to so many printed percent of a count, also where others have that
+    share too. None where none has it, and where it is 0 and another has it."""
+    nearest, slack = _nearest_of_share(count, percent)
+    return nearest if nearest or slack < 0.5 else None
+
+
+def _nearest_of_share(count: int, percent: str) -> tuple[int | None, float]:
+    """The nearest number, None where it has another share; and how far others with it may be."""
     share = parse_number(percent)
     if share is None or share > 100:
-        return None
+        return None, 0.0
     exact = count * share / 100
     slack = count * 0.5 / 10.0 ** (2 + len(percent.partition(".")[2]))
-    return round(exact) if slack < 0.5 and abs(round(exact) - exact) <= slack + 1e-9 else None
+    return (round(exact) if abs(round(exact) - exact) <= slack + 1e-9 else None), slack
 
 
 def implied_elapsed_s(

@@ -188,4 +188,6 @@ def _missing(best: ParsedTrial, other: ParsedTrial) -> list[str]:
         fields += DISTRIBUTION
     if best.elapsed_s is None:
         fields.append("exact_elapsed_s")
+    if best.outcome.failed is None:
+        fields += ("attempts", "failed")
     return fields if best.timeline else [*fields, "timeline"]

@@ -9,6 +9,7 @@ from backend.analysis.compare.advice import as_sentence, found_text
 from backend.analysis.compare.beside import Beside
 from backend.analysis.compare.comparability import Comparability
 from backend.analysis.compare.design import NamedRatio
+from backend.analysis.compare.failures import failures_text, unknown_lead_text
 from backend.analysis.compare.ranking import Contest, Ranking, Row, is_tie
 from backend.analysis.compare.ratio_texts import factor_text, ratio_text
 from backend.analysis.grouping.measures import Measure
@@ -116,7 +117,7 @@ def write_headline(
     the metric does not. `is_advised`: whether an open ratio says what would decide it."""
     place = place_text(ranking.x, axis)
     if METRICS[ranking.metric].group == "errors":
-        return Headline(_errors(ranking, place))
+        return Headline(failures_text(ranking, place))
     if not ranking.ranked:
         return Headline(_explain_no_places(ranking, place))
     contest = ranking.contest
@@ -129,8 +130,9 @@ def write_headline(
     headline = _pair_headline(pair, ranking.metric, place, percent(relevant))
     if beside is not None and beside.is_opposed:
         return _told_opposed(ranking, beside, place, headline)
-    behind = _behind_text(ranking)
-    return headline if behind is None else headline.followed(behind)
+    for note in filter(None, (_behind_text(ranking), unknown_lead_text(ranking))):
+        headline = headline.followed(note)
+    return headline
 
 
 def _explain_no_places(ranking: Ranking, place: str) -> str:
@@ -339,20 +341,6 @@ def _value(row: Row, metric: str) -> str:
     if is_below and measure.high <= step:
         return text
     return interval_text(text, measure.low, measure.high, unit)
-
-
-def _errors(ranking: Ranking, place: str) -> str:
-    told_rows = [row for row in ranking.rows if row.measure.value is not None]
-    if not told_rows:
-        return f"No load tool here reports failed requests {place}"
-    worst = told_rows[-1]
-    class_ = ranking.metric.removeprefix("error_")
-    kind = "" if class_ == "rate" else f" by {class_} errors"
-    if not worst.measure.value:
-        rest = "" if len(told_rows) == len(ranking.rows) else ", as far as the load tools report"
-        return f"No request failed{kind} {place}{rest}"
-    share = f"{worst.measure.value * 100:.3g} %"
-    return f"{worst.entrant.label} failed most{kind} {place}: {share} of its requests"
 
 
 def ahead_text(metric: str, a: str, b: str, ratio: Ratio, at: str) -> str:

@@ -5,6 +5,7 @@ from itertools import takewhile
 
 from backend.analysis.compare.beside import opposed_shares
 from backend.analysis.compare.capacity import brief_limit_doubt
+from backend.analysis.compare.failures import unknown_failures_text
 from backend.analysis.compare.gathering import Gathered
 from backend.analysis.compare.headline import Headline, explain_only, measure_text
 from backend.analysis.compare.other_loads import OtherLoad
@@ -36,6 +37,7 @@ def recommend(gathered: Gathered, panel: Panel) -> Headline | None:
     if winner is None or not _is_of_servers(sweeps, ranking):
         return None
     figures = f"{_figures_text(winner.entrant.point, gathered.metric)}{_limit_text(winner)}"
+    figures += unknown_failures_text(winner)
     reach = _reach(gathered, panel, ranking)
     scope = _scope_text(ranking, winner)
     sentence = f"Take {winner.entrant.label} {reach}: {figures}{f', {scope}' if scope else ''}"

@@ -11,8 +11,8 @@ from typing import Any
 from uuid import UUID
 
 from backend.formats.model import TimeSlice
+from backend.formats.outcome import share_of
 from backend.formats.read_trial import read_slices, unpack_slices
-from backend.runs.measured.measured import attempts
 from backend.runs.models import Trial, TrialTimeline
 from backend.stats import Histogram
 
@@ -228,16 +228,9 @@ def _merged(trials: Sequence[Trial], allowance: Allowance) -> Histogram | None:
 
 
 def _error_rate(trials: Sequence[Trial]) -> float | None:
-    if any(trial.error_rate is None for trial in trials):
-        return None
-    counts = [
-        attempts(trial.requests_completed, trial.requests_ok, trial.errors) for trial in trials
-    ]
-    counted = [count for count in counts if count is not None]
-    total = sum(made for _, made in counted)
-    if len(counted) < len(counts) or not total:
-        return None
-    return sum(failed for failed, _ in counted) / total
+    failed = _sum([trial.failed for trial in trials])
+    made = _sum([trial.attempts for trial in trials])
+    return None if failed is None else share_of(failed, made)
 
 
 def _sum(values: Sequence[Any]) -> Any:

@@ -41,7 +41,7 @@ _SHOWN = (
 _SHOWN_WITH_TRIAL = ("cell__series__server", "cell__series__workload", "timeline")
 _SHOWN_OF_TRIAL = (
     *("run_id", "ordinal", "repeat", "started_at", "elapsed_s", "requests_completed"),
-    *("requests_ok", "errors", "error_rate", "histogram", "timeline__packed"),
+    *("attempts", "failed", "histogram", "timeline__packed"),
     *("cell__connections", "cell__rate_rps", "cell__series__workload__name"),
     *("cell__series__server__name", "cell__series__server__version"),
 )

@@ -1,33 +1,29 @@
-"""The tables autocannon prints for people: boxes of │ between a first and a last line.
-
-Before version 3 they had columns between spaces, without boxes.
-"""
+"""The tables autocannon prints for people: boxes of │ between a first and a last line."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise, takewhile
+from itertools import takewhile
+from typing import Any
 
+from backend.formats.autocannon.plain import TITLES, plain_rows
 from backend.formats.model import FormatError, Latency, ParsedTrial
 from backend.formats.numbers import (
     DECIMAL_UNITS,
+    all_by_name,
     parse_amount,
     parse_count,
     parse_duration_us,
     parse_number,
 )
-from backend.formats.statuses import failed, succeeded
+from backend.formats.statuses import failed
 from backend.formats.text import Line, Source, blocks
 
-STARTED = "Running "
+STARTED, SAMPLES = "Running ", "# of samples:"
 HEAD = "Stat "
 MARKS = (" test @ ", "97.5%", "Latency (ms)")
 # Between the line of connections and the first table.
 LINES_ABOVE = 5
 RESOLUTION_US = 1000
-# Of the tables without boxes.
-TITLES = ("Avg", "Stdev", "Max")
-LATENCY, RATE, BYTES = "Latency (ms)", "Req/Sec", "Bytes/Sec"
-PERCENTILES = "Percentile"
 
 
 def find_tables(source: Source) -> list[list[Line]]:
@@ -90,6 +86,13 @@ class _Responses:
         return None if self.ok is None else self.ok + (self.bad or 0)
 
 
+def outcome_of(completed: int, bad: int, lost: int) -> dict[str, Any]:
+    """Successes, attempts and failed attempts. `bad` responses have a bad status or another body
+    than the expected one, `lost` attempts have no response."""
+    bad = min(bad, completed)
+    return {"requests_ok": completed - bad, "attempts": completed + lost, "failed": bad + lost}
+
+
 class _Report:
     def __init__(self, block: Sequence[Line]) -> None:
         self.block = block
@@ -101,6 +104,8 @@ class _Report:
         started = next((line.text for line in block[:1] if line.text.startswith(STARTED)), "")
         self.asked, _, self.address = started.removeprefix(STARTED).partition(" test @ ")
         self.printed_sent, self.elapsed_us, self.received = self._totals()
+        # Versions that name the number of samples count the requests sent, earlier ones responses.
+        self.counts_sent = any(line.text.startswith(SAMPLES) for line in block)
         self.codes, self.printed, self.errors = self._codes(), self._responses(), self._errors()
         self.rate = self._per_second("Req/Sec", _localised)
         self.latency = self._latency()
@@ -116,7 +121,7 @@ class _Report:
             requested_duration_s=_asked_seconds(self.asked),
             elapsed_s=self.elapsed_us / 1e6,
             requests_completed=responses.total,
-            requests_ok=self._ok(responses),
+            **self._outcome(responses),
             reported_rps=self.rate,
             bytes_received=None if self.received is None else round(self.received),
             transfer_rate_bytes_s=self._per_second("Bytes/Sec", _size),
@@ -138,16 +143,22 @@ class _Report:
         is_all = sent is not None and sent == _asked_requests(self.asked)
         return _Responses(sent, 0) if is_all and self.codes is None and not self.errors else None
 
-    def _ok(self, responses: _Responses) -> int | None:
-        """Responses with 2xx or 3xx; unknown where only those are counted that are not 2xx."""
-        if self.codes is not None:
-            return succeeded(self.codes)
-        return None if responses.bad else responses.ok
+    def _outcome(self, responses: _Responses) -> dict[str, Any]:
+        """Successes, attempts and failed attempts; empty where the counts of errors are cut off."""
+        if self.errors is None or self._is_cut():
+            return {}
+        lost, mismatches = (self.errors.get(name, 0) for name in ("errors", "mismatches"))
+        if responses.total is not None:
+            return outcome_of(responses.total, self._bad(responses) + mismatches, lost)
+        requests = _count(self.printed_sent)
+        if requests is None:
+            return {}
+        # Without a line of responses all of them are 2xx.
+        attempts = max(requests, lost) if self.counts_sent else requests + lost
+        return {"attempts": attempts, "failed": min(mismatches + lost, attempts)}
 
-    def _bad(self, responses: _Responses) -> int | None:
-        if self.codes is not None:
-            return failed(self.codes)
-        return None if responses.bad else 0
+    def _bad(self, responses: _Responses) -> int:
+        return (responses.bad or 0) if self.codes is None else failed(self.codes)
 
     def _is_measured(self) -> bool:
         """Whether there was a response with a latency: else zeros are printed."""
@@ -164,13 +175,13 @@ class _Report:
         if self.errors is None or self._is_cut():
             return {}
         total, timeouts = self.errors.get("errors", 0), self.errors.get("timeouts", 0)
-        if total is None or timeouts is None or total < timeouts:
+        if total < timeouts:
             return {"timeout": timeouts}
         return {"timeout": timeouts, "other": total - timeouts}
 
     def _tool_errors(self) -> dict[str, int]:
-        named = {**(self.errors or {}), "non2xx": self.printed.bad if self.printed else None}
-        return {name: count for name, count in named.items() if count is not None}
+        non_2xx = self.printed.bad if self.printed else None
+        return {**(self.errors or {}), **({} if non_2xx is None else {"non2xx": non_2xx})}
 
     def _disagreements(self) -> tuple[str, ...]:
         if self.codes is None or not self.printed or _responses_of(self.codes) == self.printed:
@@ -261,24 +272,21 @@ class _Report:
             expected=expected,
         )
 
-    def _errors(self) -> dict[str, int | None] | None:
-        """The counts below the totals, None for one rounded to thousands; empty without a line.
-
-        None as a whole where a line is cut off.
-        """
+    def _errors(self) -> dict[str, int] | None:
+        """The counts below the totals; empty without a line, None where a line is cut off."""
         counts: dict[str, int | None] = {}
         for line in self._below_totals():
             words = line.words
             if words[1:2] == ["errors"] and words[3:] == ["timeouts)"]:
-                counts["errors"] = parse_count(words[0])
-                counts["timeouts"] = parse_count(words[2].lstrip("("))
+                counts["errors"] = _count(words[0])
+                counts["timeouts"] = _count(words[2].lstrip("("))
             elif words[1:] == ["requests", "with", "mismatched", "body"]:
-                counts["mismatches"] = parse_count(words[0])
+                counts["mismatches"] = _count(words[0])
             elif words[:4] == ["request", "pipeline", "was", "reset"] and len(words) == 6:
-                counts["resets"] = parse_count(words[4])
+                counts["resets"] = _count(words[4])
             elif words and words[0].rstrip("k").isdigit():
                 return None
-        return counts
+        return all_by_name(counts)
 
     def _below_totals(self) -> list[Line]:
         at = next(
@@ -317,6 +325,12 @@ def _responses_of(codes: Mapping[str, int] | None) -> _Responses:
         return _Responses()
     ok = sum(count for code, count in codes.items() if code.startswith("2"))
     return _Responses(ok, sum(codes.values()) - ok)
+
+
+def _count(word: str) -> int | None:
+    """The number of "852", or of "14k", which is rounded to thousands."""
+    count = parse_count(word.removesuffix("k"))
+    return count * 1000 if count is not None and word.endswith("k") else count
 
 
 def _sent_in(word: str) -> dict[str, int]:
@@ -368,29 +382,3 @@ def _are_thousands(groups: Sequence[str], marks: Sequence[str]) -> bool:
         return False
     separators = {*marks[: len(thousands)]}
     return all(len(group) == 3 for group in thousands) and len(separators) <= 1
-
-
-def plain_rows(block: Sequence[Line]) -> Iterator[list[str]]:
-    """The rows as those of the boxes are: a name and its cells, each time and size with a unit."""
-    in_percentiles = False
-    for line in block:
-        words = line.words
-        in_percentiles = in_percentiles or words == [PERCENTILES, *LATENCY.split()]
-        if in_percentiles and len(words) == 2 and parse_number(words[0]) is not None:
-            yield words
-        elif row := _row(line.text, words):
-            yield row
-
-
-def _row(text: str, words: list[str]) -> list[str]:
-    """The cells of a line of the plain table; empty for a line that is no row."""
-    if words == ["Stat", *TITLES] or words[:1] == [RATE]:
-        return words
-    if words == [PERCENTILES, *LATENCY.split()]:
-        return [PERCENTILES, LATENCY]
-    if text.startswith(LATENCY):
-        return ["Latency", *(f"{word} ms" for word in words[2:])]
-    if words[:1] == [BYTES]:
-        # "2.13 MB 144.66 kB 2.36 MB"
-        return [BYTES, *(f"{amount} {unit}" for amount, unit in list(pairwise(words[1:]))[::2])]
-    return []

@@ -1,6 +1,6 @@
 """bombardier's text."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, takewhile
 from typing import Any
@@ -64,6 +64,11 @@ def _is_intro(line: Line) -> bool:
     return line.text.startswith(INTRO) and line.words[-1] in ("connections", "connection(s)")
 
 
+def outcome_of(counts: Mapping[str, int], others: int) -> dict[str, Any]:
+    """All attempts and the failed ones, which are named or counted together as others."""
+    return {"attempts": sum(counts.values()) + others, "failed": failed(counts) + others}
+
+
 class Report:
     """One report, line by line."""
 
@@ -89,6 +94,7 @@ class Report:
             **self._asked(),
             requests_completed=sum(counts.values()),
             requests_ok=succeeded(counts),
+            **outcome_of(counts, others),
             reported_rps=parse_number(self._row("Reqs/sec")[0]),
             transfer_rate_bytes_s=self._throughput(),
             errors={

@@ -69,6 +69,8 @@ def _read_global(lines: Sequence[Line]) -> ParsedTrial:
         loop=None,
         requests_completed=_completed(total, ko, errors),
         requests_ok=ok,
+        attempts=total,
+        failed=ko,
         reported_rps=_rate(rows, lines),
         errors=by_class(errors) if errors is not None else {},
         tool_errors=errors or {},
@@ -91,6 +93,8 @@ def _read_live(lines: Sequence[Line]) -> ParsedTrial:
         loop=None,
         requests_completed=_completed(ok + ko, ko, errors),
         requests_ok=ok,
+        attempts=ok + ko,
+        failed=ko,
         errors=by_class(errors),
         tool_errors=errors,
         # A report was to follow.

@@ -11,7 +11,7 @@ summariser counts failures of any kind together, and its time is whole seconds. 
 and the listeners, of which the row of all samples is read. The dashboard's three percentiles are
 90, 95 and 99, unless the settings aggregate_rpt_pct1 to 3 said otherwise, which the file does not
 say; its elapsed time is sampleCount ÷ throughput. A listener gives the share of errors alone: of
-many samples the number of errors is unknown.
+many samples their number is not exact, and the successes are unknown.
 """
 
 from collections.abc import Sequence

@@ -4,6 +4,7 @@ the listeners Aggregate Report and Summary Report."""
 import csv
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from backend.formats.jmeter.summary import RESOLUTION_US
@@ -12,6 +13,7 @@ from backend.formats.numbers import (
     count_of_share,
     json_count,
     json_number,
+    nearest_of_share,
     parse_count,
     parse_number,
     scaled,
@@ -95,14 +97,15 @@ def _of_statistics(total: Mapping[str, Any]) -> ParsedTrial:
     points = {key: times.pop(name) for name, key in PERCENTILES.items() if name in times}
     if list(points.values()) != sorted(points.values()):
         raise ValueError("percentiles of a falling order, set by aggregate_rpt_pct1 to 3")
-    return _trial(
+    trial = _trial(
         count,
         failed,
+        printed_failed=failed,
         rate=rate,
         kilobytes_s=total.get("receivedKBytesPerSec"),
-        exact_elapsed_s=round(count / rate, 6) if rate else None,
         latency=_latency(times, points),
     )
+    return replace(trial, exact_elapsed_s=round(count / rate, 6) if rate else None)
 
 
 def header_of(source: Source) -> int | None:
@@ -166,9 +169,11 @@ def _of_row(row: Row) -> ParsedTrial:
     if "Median" in row:
         points["50"] = "Median"
     times = {"mean": "Average", "min": "Min", "max": "Max", "stdev": "Std. Dev."}
+    share = _share(row["Error %"])
     return _trial(
         count,
-        _failed(row["Error %"], count),
+        count_of_share(count, share),
+        printed_failed=nearest_of_share(count, share),
         rate=_rate(row["Throughput"]),
         kilobytes_s=next((_number(row[name]) for name in BANDWIDTHS if name in row), None),
         latency=_latency(_figures(row, times), _figures(row, points)) if count else Latency(),
@@ -192,27 +197,28 @@ def _rate(cell: str) -> float | None:
     return None if rate is None or seconds is None else rate / seconds
 
 
-def _failed(cell: str, count: int) -> int | None:
-    """The errors of "0.25%"; None where several numbers have that share of the samples."""
-    share = cell.removesuffix("%").replace(",", ".")
-    return count_of_share(count, share) if cell.endswith("%") else None
+def _share(cell: str) -> str:
+    """The number of "0.25%"; empty without the sign."""
+    return cell.removesuffix("%").replace(",", ".") if cell.endswith("%") else ""
 
 
 def _trial(
     count: int,
     failed: int | None,
     *,
+    printed_failed: int | None,
     rate: float | None,
     kilobytes_s: Any,
     latency: Latency,
-    exact_elapsed_s: float | None = None,
 ) -> ParsedTrial:
+    """`failed` is exact; `printed_failed` is as exact as the share that is printed."""
     received = None if kilobytes_s is None or not count else json_number(kilobytes_s)
     return ParsedTrial(
         loop=None,
-        exact_elapsed_s=exact_elapsed_s,
         requests_completed=count if failed == 0 else None,
         requests_ok=None if failed is None else count - failed,
+        attempts=count,
+        failed=printed_failed,
         reported_rps=rate,
         transfer_rate_bytes_s=scaled(received, 1024),
         tool_errors={"Error": failed},

@@ -73,6 +73,8 @@ def _read(report: Mapping[str, Any]) -> ParsedTrial:
         connections=users or None,
         exact_elapsed_s=round(requests / rate, 6) if rate else None,
         requests_ok=requests - failures,
+        attempts=requests,
+        failed=failures,
         reported_rps=rate or None,
         latency=latency,
         latency_origin=latency.printed_origin,

@@ -9,7 +9,8 @@ and a full pool is a request that the client did not send. The per-second figure
 upstream_rq_total is the rate, and its count divided by it the elapsed time. Connections, rate and
 duration stand in log lines above the text; those of the JSON are for each worker, and are
 multiplied. The JSON for Fortio has counts as texts, and responses of 2xx alone: where more requests
-were sent, how the others ended is unknown.
+were sent, how the others ended is unknown, and they count as failed where they are more than the
+connections, of which each may have one under way at the end.
 """
 
 from collections.abc import Sequence

@@ -172,20 +172,23 @@ def _read_fortio(result: Mapping[str, Any]) -> ParsedTrial:
     codes = _codes(result.get("RetCodes") or {})
     answered, ok, sent = sum(codes.values()), statuses.succeeded(codes), rate * elapsed_s
     has_all = sent - answered <= 0.5 + ROUNDING * sent
-    histogram = result["DurationHistogram"]
-    latency = _fortio_latency(histogram) if count_of(histogram["Count"]) else Latency()
+    connections = count_of(result["NumThreads"])
+    lost = _lost(sent - answered, connections)
+    latency = _fortio_latency(result["DurationHistogram"])
     return ParsedTrial(
         tool_version=optional_line(result.get("Version")),
         url=optional_line(result.get("URL")),
-        connections=count_of(result["NumThreads"]),
+        connections=connections,
         requested_rate_rps=_asked_rate(result.get("RequestedQPS")),
         requested_duration_s=parse_duration_s(result.get("RequestedDuration") or ""),
         elapsed_s=elapsed_s,
         # How the others ended is not said.
         requests_completed=answered if has_all else None,
         requests_ok=ok,
+        attempts=lost and answered + lost,
+        failed=lost and answered + lost - ok,
         reported_rps=rate,
-        bytes_received=count_of(result["BytesReceived"]) if "BytesReceived" in result else None,
+        bytes_received=_received(result),
         errors={"status": statuses.failed(codes), "read": 0, "connect": 0} if has_all else {},
         tool_errors={} if has_all else {"without a code": round(sent) - answered},
         status_counts=codes if has_all else None,
@@ -193,6 +196,16 @@ def _read_fortio(result: Mapping[str, Any]) -> ParsedTrial:
         latency_origin=latency.printed_origin,
         latency_resolution_us=None if latency == Latency() else RESOLUTION_US,
     )
+
+
+def _received(result: Mapping[str, Any]) -> int | None:
+    return count_of(result["BytesReceived"]) if "BytesReceived" in result else None
+
+
+def _lost(missing: float, connections: int) -> int | None:
+    """The requests without a response; None where the end may have cut them off, one of each
+    connection."""
+    return round(missing) if missing > connections else None
 
 
 def _codes(block: Mapping[str, Any]) -> dict[str, int]:
@@ -209,6 +222,8 @@ def _asked_rate(value: Any) -> float | None:
 
 
 def _fortio_latency(histogram: Mapping[str, Any]) -> Latency:
+    if not count_of(histogram["Count"]):
+        return Latency()
     points: Sequence[Mapping[str, Any]] = histogram.get("Percentiles") or ()
     return Latency(
         mean_us=_of_seconds(histogram["Avg"]),

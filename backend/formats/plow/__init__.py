@@ -1,8 +1,9 @@
 """plow (text, --json; of snapshots that follow each other the last one is the result).
 
 Loop: closed, also with --rate. Latency unit: durations of Go cut to µs, bare seconds with
---seconds. Success: status 2xx and 3xx, by our rule: plow knows classes only; unknown when attempts
-failed, for a failed attempt can be counted under the status of an earlier one. Percentiles: a
+--seconds. Success: status 2xx and 3xx, by our rule: plow knows classes only. A failed attempt can
+be counted again under the status of an earlier one. Where that may be a 4xx or 5xx, the successes
+are unknown, and the failures are the errors and all 4xx and 5xx together. Percentiles: a
 streaming estimate over all attempts, failed ones too. Count and RPS include failed attempts;
 completed here is Count less the errors. Elapsed is cut to 100 ms (to 1 ms before 1.1). Rates of
 bytes are in steps of 1024. URL and asked load stand on stderr.

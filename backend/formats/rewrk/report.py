@@ -69,6 +69,9 @@ def read_report(block: Sequence[Line]) -> ParsedTrial:
         **asked,
         exact_elapsed_s=round(requests / rate_rps, 9),
         requests_completed=max(requests - failed, 0),
+        # Statuses are not printed: that nothing failed is not known.
+        attempts=max(requests, failed) if failed else None,
+        failed=failed or None,
         reported_rps=rate_rps,
         bytes_received=_bytes(size),
         transfer_rate_bytes_s=_bytes(transfer.removesuffix("/Sec")),

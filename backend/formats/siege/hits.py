@@ -108,6 +108,7 @@ def trial_of(hits: Hits) -> ParsedTrial:
         requests_completed=hits.count,
         requests_ok=ok,
         errors={"status": hits.count - ok},
+        lists_answers_only=True,
         status_counts=dict(sorted(hits.codes.items())),
         extra={"format": "text"},
         **hits.requests.sampled(RESOLUTION_US),

@@ -4,10 +4,10 @@ Loop: unknown: Taurus runs other tools and counts their samples. Latency unit: s
 in whole ms, means with 5 decimals in the dumps; of every sample, failed ones included. Success: no
 failure, by the verdict of the tool that ran, and 2xx or 3xx where the dump has statuses: apiritif
 takes any answer for a success. Percentiles: of a histogram in ms. The printed text has the share of
-failures, not their number or their kind: of many samples the number is unknown. "Test duration"
-there is that of bzt with its start-up, kept beside as `test_duration_s` and no elapsed time;
-TestDuration of the XML is in whole seconds. `throughput` of the dumps is the number of samples.
-Final stats that two reporters printed of one run are read once.
+failures, not their number or their kind: of many samples the number is not exact, and the successes
+are unknown. "Test duration" there is that of bzt with its start-up, kept beside as
+`test_duration_s` and no elapsed time; TestDuration of the XML is in whole seconds. `throughput` of
+the dumps is the number of samples. Final stats that two reporters printed of one run are read once.
 """
 
 from collections.abc import Sequence

@@ -7,6 +7,7 @@ from backend.formats.model import UNANSWERED_CLASSES, Entry, Latency, ParsedTria
 from backend.formats.numbers import (
     all_known,
     count_of_share,
+    nearest_of_share,
     parse_count,
     parse_float,
     parse_number,
@@ -67,6 +68,8 @@ def _trial(block: Sequence[Line]) -> ParsedTrial:
         loop=None,
         requests_completed=count if failed == 0 else None,
         requests_ok=None if failed is None or count is None else count - failed,
+        attempts=count,
+        failed=_printed_failed(count, share) if failed is None else failed,
         errors=dict.fromkeys(UNANSWERED_CLASSES, 0) if failed == 0 else {},
         tool_errors={"failures": failed} if failed != 0 else {},
         latency=latency,
@@ -107,6 +110,11 @@ def _failed(block: Sequence[Line], count: int | None, share: str) -> int | None:
     if total and f"{100 * total / count:.2f}" == share:
         return total
     return count_of_share(count, share)
+
+
+def _printed_failed(count: int | None, share: str) -> int | None:
+    """The failed samples, as exact as their share."""
+    return None if count is None else nearest_of_share(count, share)
 
 
 def _failed_of_label(line: Line) -> int | None:

@@ -90,12 +90,13 @@ def _no_total(found: str) -> FormatError:
 
 def _trial(texts: Texts, elapsed_s: float | None) -> ParsedTrial:
     """The trial; raises ValueError or KeyError where a figure is missing or contradicts another."""
-    samples, ok, failed = (_count(texts[name]) for name in ("throughput", "succ", "fail"))
-    if samples != ok + failed:
-        raise ValueError(f"{ok} succeeded and {failed} failed of {samples} samples")
+    samples, ok, failed = _counts(texts)
     answered, lost = _codes(texts)
     has_all = sum(answered.values()) + sum(lost.values()) == samples and "" not in lost
     latency = _latency(texts) if samples else Latency()
+    if has_all:
+        # Some tools take any answer for a success.
+        ok = min(ok, statuses.succeeded(answered))
     return ParsedTrial(
         loop=None,
         connections=round(_number(texts, "concurrency") or 0) or None,
@@ -104,8 +105,19 @@ def _trial(texts: Texts, elapsed_s: float | None) -> ParsedTrial:
         latency=latency,
         latency_origin=latency.printed_origin,
         latency_resolution_us=RESOLUTION_US,
-        **(_outcomes(texts, answered, lost, ok) if has_all else {"requests_ok": ok}),
+        requests_ok=ok,
+        attempts=samples,
+        failed=samples - ok,
+        **(_outcomes(texts, answered, lost) if has_all else {}),
     )
+
+
+def _counts(texts: Texts) -> tuple[int, int, int]:
+    """All samples, those that succeeded and those that failed."""
+    samples, ok, failed = (_count(texts[name]) for name in ("throughput", "succ", "fail"))
+    if samples != ok + failed:
+        raise ValueError(f"{ok} succeeded and {failed} failed of {samples} samples")
+    return samples, ok, failed
 
 
 def _codes(texts: Texts) -> tuple[dict[str, int], dict[str, int]]:
@@ -115,13 +127,10 @@ def _codes(texts: Texts) -> tuple[dict[str, int], dict[str, int]]:
     return answered, {code: count for code, count in counts.items() if code not in answered}
 
 
-def _outcomes(
-    texts: Texts, answered: Mapping[str, int], lost: Mapping[str, int], ok: int
-) -> dict[str, Any]:
+def _outcomes(texts: Texts, answered: Mapping[str, int], lost: Mapping[str, int]) -> dict[str, Any]:
     """How the samples ended, where the code of each is known."""
     return {
         "requests_completed": sum(answered.values()),
-        "requests_ok": min(ok, statuses.succeeded(answered)),
         # Of a sample without an answer, JMeter counts the bytes of its own message.
         "bytes_received": None if lost else _bytes(texts),
         "errors": _errors(answered, lost),

@@ -163,6 +163,8 @@ def _report(
         loop="open",
         requests_completed=sum(answered.values()),
         requests_ok=succeeded(answered),
+        attempts=requests,
+        failed=requests - succeeded(answered),
         errors={**_classes(codes.get(UNANSWERED, 0), texts), "status": failed(answered)},
         tool_errors=dict.fromkeys(texts or ()),
         status_counts=answered,

@@ -1,6 +1,6 @@
 """The report that wrk prints, and wrk2 too."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise, takewhile
 from typing import Any
 
@@ -91,8 +91,11 @@ def is_stats_head(line: Line) -> bool:
 class Report:
     """One report, line by line."""
 
-    def __init__(self, block: Sequence[Line]) -> None:
+    def __init__(self, block: Sequence[Line], *, is_late_waiting: bool = False) -> None:
         self.block = block
+        # Versions before 2.0, and wrk2, count what waits: it may be answered later or never. Others
+        # count late responses, which are among the requests.
+        self.is_late_waiting = is_late_waiting or block[0].text.startswith(STARTS[1][0])
 
     def trial(self) -> ParsedTrial:
         """The trial of the report's lines; raises FormatError where they are cut off."""
@@ -123,6 +126,7 @@ class Report:
             ),
             requests_completed=requests,
             requests_ok=self._ok(requests, status, sockets.get("timeout")),
+            **self._outcome(requests, status, sockets),
             reported_rps=rate_rps,
             bytes_received=round(received),
             transfer_rate_bytes_s=transfer,
@@ -204,12 +208,26 @@ class Report:
         return self._printed_sockets() | ({"Non-2xx or 3xx responses": status} if status else {})
 
     def _ok(self, requests: int, status: int | None, timeout: int | None) -> int | None:
-        # A late response may have a bad status as well: then neither count is the union. Versions
-        # before 2.0 count what waits, which may be answered later or never.
-        counts_waiting = self.block[0].text.startswith(STARTS[1][0])
-        if status is None or timeout is None or (timeout and (status or counts_waiting)):
+        # A late response may have a bad status as well: then neither count is the union.
+        if status is None or timeout is None:
+            return None
+        if requests and timeout and (status or self.is_late_waiting):
             return None
         return max(requests - status - timeout, 0)
+
+    def _outcome(
+        self, requests: int, status: int | None, sockets: Mapping[str, int]
+    ) -> dict[str, Any]:
+        """All attempts and the failed ones, where some were late; empty where none was.
+
+        All that is printed as failed adds up, so a late response with a bad status counts twice.
+        """
+        if status is None or not sockets.get("timeout"):
+            return {}
+        late, lost = sockets["timeout"], sum(sockets.values()) - sockets["timeout"]
+        if self.is_late_waiting:
+            return {"attempts": requests + late + lost, "failed": status + late + lost}
+        return {"attempts": requests + lost, "failed": min(status + late, requests) + lost}
 
     def _latency(self) -> tuple[Latency, float | None]:
         figures, printed = self._statistics(), self._distribution()

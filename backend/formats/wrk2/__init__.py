@@ -49,7 +49,7 @@ def _trial(block: Sequence[Line]) -> ParsedTrial:
             "One of these reports may be from wrk: nothing in it is from wrk2 alone.",
             expected="calibration or HdrHistogram lines, or one tool's reports at a time",
         )
-    trial = Report(_without_distributions(block)).trial()
+    trial = Report(_without_distributions(block), is_late_waiting=True).trial()
     recorded, uncorrected = _section(block, RECORDED), _section(block, UNCORRECTED)
     percentiles = {**trial.latency.percentiles, **_percentiles(recorded)}
     spectrum = _spectrum(recorded)
@@ -59,7 +59,6 @@ def _trial(block: Sequence[Line]) -> ParsedTrial:
     return replace(
         trial,
         loop="open",
-        requests_ok=_ok(trial),
         latency=replace(trial.latency, percentiles=percentiles) if has_latency else Latency(),
         latency_origin=_origin(trial, spectrum, percentiles) if has_latency else None,
         latency_resolution_us=1 if spectrum else trial.latency_resolution_us,
@@ -81,12 +80,6 @@ def _unit_us(spectrum: Spectrum, trial: ParsedTrial, head: Line) -> float:
         found=f"a mean of {mean:g}",
         expected=f"one of {row:g} µs, in ms or µs",
     )
-
-
-def _ok(trial: ParsedTrial) -> int | None:
-    """Successes: unknown with late requests, which can count twice or finish later."""
-    has_late = trial.errors.get("timeout") and trial.requests_completed
-    return None if has_late else trial.requests_ok
 
 
 def _part(requests: int | None, spectrum: Spectrum | None) -> str:

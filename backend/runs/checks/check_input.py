@@ -78,10 +78,14 @@ class CheckInput:
     throughput_rps: float | None = None
     goodput_rps: float | None = None
     reported_rps: float | None = None
+    # All attempts, those that failed, and their share; the least share where that is unknown.
+    attempts: int | None = None
+    failed: int | None = None
     error_rate: float | None = None
+    least_error_rate: float | None = None
     errors: Mapping[str, int | None] = field(default_factory=dict)
     status_counts: Mapping[str, int] | None = None
-    # Responses that are redirects or errors: the load tool does not say which.
+    # Responses that are redirects or errors, and count as failed: the load tool does not say which.
     not_2xx: int | None = None
     # Attempts that failed on the client's own host.
     client_errors: int = 0

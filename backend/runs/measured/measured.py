@@ -149,7 +149,7 @@ def _figures_of(record: TrialRecord, point: LoadPoint) -> CheckInput:
         throughput_rps=_throughput(parsed),
         goodput_rps=_rate(ok, elapsed_s),
         reported_rps=parsed.reported_rps,
-        error_rate=_error_rate(parsed, errors),
+        **_outcome(parsed, errors),
         errors=errors,
         status_counts=parsed.status_counts,
         not_2xx=parsed.not_2xx,
@@ -168,6 +168,17 @@ def _figures_of(record: TrialRecord, point: LoadPoint) -> CheckInput:
         logged_s=_logged_s(parsed, slices),
         second_rates_rps=tuple(_second_rates(slices)),
     )
+
+
+def _outcome(parsed: ParsedTrial, errors: Mapping[str, int | None]) -> dict[str, Any]:
+    """How many attempts were made and how many of them failed."""
+    outcome = replace(parsed, errors={**parsed.errors, **errors}).outcome
+    return {
+        "attempts": outcome.attempts,
+        "failed": outcome.failed,
+        "error_rate": outcome.error_rate,
+        "least_error_rate": outcome.least_rate,
+    }
 
 
 def _printed_beside(parsed: ParsedTrial) -> dict[str, Any]:
@@ -216,13 +227,6 @@ def _error_counts(record: TrialRecord) -> dict[str, int | None]:
     if asked is None or (parsed.requests_completed or 0) < asked:
         return errors
     return {**errors, **dict.fromkeys(UNANSWERED_CLASSES, 0)}
-
-
-def _error_rate(parsed: ParsedTrial, errors: Mapping[str, int | None]) -> float | None:
-    unanswered = [errors.get(name) for name in UNANSWERED_CLASSES]
-    if parsed.lists_answers_only and None in unanswered:
-        return None
-    return error_rate(parsed.requests_completed, parsed.requests_ok, errors)
 
 
 def _requests_asked(record: TrialRecord) -> int | None:
@@ -302,7 +306,9 @@ def _throughput(parsed: ParsedTrial) -> float | None:
     if parsed.requests_completed is not None and parsed.measured_s is not None:
         return _rate(parsed.requests_completed, parsed.measured_s)
     unanswered = sum(parsed.errors.get(name) or 0 for name in UNANSWERED_CLASSES)
-    is_split_unknown = parsed.requests_completed is None and parsed.requests_ok is not None
+    is_split_unknown = parsed.requests_completed is None and (
+        parsed.requests_ok is not None or bool(parsed.outcome.failed)
+    )
     return None if unanswered or is_split_unknown else parsed.reported_rps
 
 
@@ -322,33 +328,3 @@ def throughput_origin_of(figures: CheckInput | Trial) -> Origin | None:
 
 def _rate(count: int | None, elapsed_s: float | None) -> float | None:
     return count / elapsed_s if count is not None and elapsed_s else None
-
-
-def error_rate(
-    completed: int | None, ok: int | None, errors: Mapping[str, int | None]
-) -> float | None:
-    """Failed attempts / attempts, or None when the tool does not tell what succeeded."""
-    counts = attempts(completed, ok, errors)
-    return counts[0] / counts[1] if counts and counts[1] else None
-
-
-def attempts(
-    completed: int | None, ok: int | None, errors: Mapping[str, int | None]
-) -> tuple[int, int] | None:
-    """Failed attempts and attempts, or None when the tool does not tell what succeeded.
-
-    `ok` are the successes among `completed`; the tools' unanswered attempts come on top, except
-    where a tool counts a late answer (timeout) or a receive error among the completed as well:
-    then ok already misses it, and an attempt is never counted twice.
-    """
-    if completed is None or ok is None:
-        return None
-    # Most trials: nothing failed.
-    if completed == ok and not any(errors.values()):
-        return 0, completed
-    unanswered = sum([errors.get(name) or 0 for name in UNANSWERED_CLASSES])
-    failed_completed = max(completed - ok, 0)
-    status = errors.get("status") or 0
-    counted_inside = max(failed_completed - status, 0)
-    outside = max(unanswered - counted_inside, 0)
-    return failed_completed + outside, completed + outside

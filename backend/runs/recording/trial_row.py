@@ -7,6 +7,14 @@ from backend.runs.measured.evidence import printed_facts
 from backend.runs.measured.measured import TrialRecord
 from backend.runs.models import Cell, Run, Trial
 
+# The figures that a trial's row has from what its checks read, under the same names.
+FIGURES = (
+    *("elapsed_s", "requests_completed", "requests_ok", "throughput_rps", "goodput_rps"),
+    *("attempts", "failed", "error_rate", "reported_rps"),
+    *("latency_mean_us", "latency_min_us", "latency_max_us"),
+    *("percentiles_origin", "latency_resolution_us"),
+)
+
 
 def trial_row(run: Run, cell: Cell, record: TrialRecord, figures: CheckInput) -> Trial:
     """The row, not saved. `figures`: what the checks read of the trial."""
@@ -23,23 +31,12 @@ def trial_row(run: Run, cell: Cell, record: TrialRecord, figures: CheckInput) ->
         exit_code=record.exit_code,
         error=record.error,
         incomplete=parsed.incomplete,
-        elapsed_s=figures.elapsed_s,
-        requests_completed=figures.requests_completed,
-        requests_ok=figures.requests_ok,
+        **{name: getattr(figures, name) for name in FIGURES},
         bytes_received=parsed.bytes_received,
-        throughput_rps=figures.throughput_rps,
-        goodput_rps=figures.goodput_rps,
-        error_rate=figures.error_rate,
-        reported_rps=figures.reported_rps,
         errors=dict(figures.errors),
         tool_errors=dict(parsed.tool_errors),
         status_counts=parsed.status_counts,
-        latency_mean_us=figures.latency_mean_us,
-        latency_min_us=figures.latency_min_us,
-        latency_max_us=figures.latency_max_us,
         percentiles_us=dict(figures.percentiles_us),
-        percentiles_origin=figures.percentiles_origin,
-        latency_resolution_us=figures.latency_resolution_us,
         histogram=record.histogram,
         resources=dict(record.resources),
         load=dict(record.load),

@@ -15,7 +15,7 @@ DOCS = Path(__file__).parents[3] / "docs" / "checks.md"
 FAULTS = {
     "same-host": {"same_host": True},
     "error-rate": {"error_rate": 0.004, "errors": {"timeout": 320}},
-    "error-rate-high": {"error_rate": 0.02},
+    "error-rate-high": {"error_rate": 0.02, "attempts": 80_000, "failed": 1_600},
     "status-not-2xx": {"status_counts": {"200": 70_000, "503": 10_000}},
     "percentile-order": {"percentiles_us": {"50": 934.0, "90": 3_507.0, "99": 2_411.0}},
     "p99-equals-mean-or-max": {
@@ -132,7 +132,8 @@ HARMLESS = {
     "exit-code": {"exit_code": None},
     "link-speed": {"transfer_rate_bytes_s": 110e6, "link_bits_s": 10e9},
     "load-tool-cpu": {"client_cpu_s": 15.0, "client_threads": 2},
-    "errors-unknown": {"error_rate": None, "requests_completed": None},
+    # No attempt was made.
+    "errors-unknown": {"error_rate": None, "attempts": 0, "failed": 0},
     "unsteady": {"second_rates_rps": (9_000.0, 7_000.0, 8_000.0) * 4},
     "unknown-server-version": {"server_version": "0"},
     "unknown-host": {"host_known": True},

@@ -95,7 +95,7 @@ def test_unknown_latency_and_error_rate_stay_unknown(lab):
 def test_the_error_rate_pools_attempts_and_not_rates(lab):
     run = make_run(lab, CellSpec(rates=(1000.0, 100.0, 100.0)))
     slow = run.trials.filter(warmup=False).last()
-    slow.error_rate, slow.requests_ok = 0.5, 500
+    slow.error_rate, slow.requests_ok, slow.failed = 0.5, 500, 500
     slow.save()
     rate = only_point(ask(lab))["metrics"]["error_rate"]
     assert rate["value"] == pytest.approx(500 / 12_000)
@@ -108,6 +108,7 @@ def test_attempts_that_got_no_response_count_in_the_pooled_error_rate(lab):
     refused.requests_completed = refused.requests_ok = 0
     refused.throughput_rps, refused.error_rate = 0.0, 1.0
     refused.errors = {"connect": 10_000}
+    refused.attempts = refused.failed = 10_000
     refused.save()
     point = only_point(ask(lab))
     assert point["metrics"]["error_rate"]["value"] == pytest.approx(10_000 / 30_000)

@@ -129,6 +129,11 @@ def test_files_of_locust_before_1_0():
     [
         ("LocustBadStatusCode(code=503)", "status"),
         ("LocustBadStatusCode(code=0)", "other"),
+        ("BadStatusCode('http://10.1.0.9/', code=404)", "status"),
+        ("404 Client Error: Not Found for url: /", "status"),
+        ("CatchResponseError('Got status code 404')", "status"),
+        ("CatchResponseError('404')", "status"),
+        ("CatchResponseError('took 450 ms')", "other"),
         ("ConnectTimeout(ConnectTimeoutError(…))", "timeout"),
         ("ConnectionRefusedError(111, 'Connection refused')", "connect"),
         ("RemoteDisconnected('Remote end closed connection')", "read"),
@@ -138,6 +143,15 @@ def test_files_of_locust_before_1_0():
 )
 def test_failures_have_classes(text, expected):
     assert error_class(f"GET /: {text}") == expected
+
+
+def test_the_failures_file_tells_who_was_answered():
+    stats = capture("u20-500s-3s-csv/out_stats.csv")
+    failures = capture("u20-500s-3s-csv/out_failures.csv").replace(
+        b"LocustBadStatusCode(code=500)", b"404 Client Error: Not Found for url: /"
+    )
+    trial = read(stats, failures)
+    assert (trial.requests_completed, trial.errors["status"]) == (3219, 654)
 
 
 def test_a_verdict_of_the_test_leaves_unknown_what_completed():

@@ -19,12 +19,14 @@ def read(*texts):
 
 def test_status_codes_that_count_failed_attempts_are_a_disagreement():
     (trial,) = read(TIMEOUTS)
-    assert trial.requests_ok is None
+    assert (trial.requests_ok, trial.outcome.failed, trial.outcome.attempts) == (54, 6, 60)
     assert trial.disagreements == (
         "the status codes stand for 59 responses, Count less errors is 54",
     )
     (with_500s,) = read(TIMEOUTS.replace("2xx", "5xx"))
-    assert with_500s.errors["status"] is None
+    assert (with_500s.errors["status"], with_500s.requests_ok) == (None, None)
+    # All answers are 5xx: 6 errors and 59 statuses are printed, of 60 attempts.
+    assert with_500s.outcome.error_rate == 1.0
 
 
 def test_stderr_says_what_was_asked_for():
