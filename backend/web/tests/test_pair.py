@@ -70,9 +70,9 @@ def test_single_trials_have_no_interval_and_are_not_called_noisy(owner, scene):
     heading = re.search(r"<h1>(.*?)</h1>", html)
     assert heading is not None
     assert heading[1].startswith("Too few trials to compare caddy 2.1 and caddy 2.0")
-    assert heading[1].endswith(")")
-    advice = "One trial each gives no interval, so measure at least 2 more of each"
-    assert re.search(f'<p class="margin">{advice}', html)
+    assert heading[1].endswith(" at 64 connections")
+    advice = "one trial each gives no interval, so measure at least 2 more of each"
+    assert re.search(f'<p class="margin">0.500×; {advice}', html)
     assert '<span aria-hidden="true">◇</span>' in html
     assert "Too few trials" in html
     assert "no interval" in html
