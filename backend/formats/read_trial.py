@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
+from backend.formats.bounds import bounded
 from backend.formats.model import Latency, ParsedTrial, TimeSlice
 from backend.stats import Histogram
 from backend.stats.histogram import stored_percentiles
@@ -34,10 +35,10 @@ class ReadTrial:
 
     @classmethod
     def of(cls, parsed: ParsedTrial) -> ReadTrial:
-        """The trial with its histogram encoded and its time series packed; an empty histogram is
-        none."""
+        """The trial with its histogram encoded, its time series packed, and the rest within
+        bounds; an empty histogram is none."""
         histogram, timeline = parsed.histogram, pack_slices(parsed.timeline)
-        bare = replace(parsed, histogram=None, timeline=())
+        bare = bounded(replace(parsed, histogram=None, timeline=()))
         if histogram is None or not histogram.count:
             return cls(parsed=bare, timeline=timeline)
         return cls(

@@ -58,7 +58,10 @@ PLAN_LENGTH = 200_000
 TAIL_LENGTH = 20_000
 EVENTS = 2_000
 COMMAND_WORDS = 1_000
-COMMAND_WORD_LENGTH = 20_000
+# Of all its words together: pages and the API show the commands of many trials.
+COMMAND_LENGTH = 20_000
+# Of the resources of a trial, and of its glance. With 1,000 cores, resources have 10,000.
+TRIAL_MAP_BYTES = 64 << 10
 TRIAL_ARTEFACTS = 1_000
 # A run's page and JSON list the files of each trial.
 TRIAL_ARTEFACTS_TOGETHER = 20_000

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from backend.formats.latency_steps import finest_step_us
@@ -10,6 +11,8 @@ from backend.runs.checks.check_input import time_text
 from backend.runs.measured.measured import throughput_origin_of
 from backend.runs.models import Trial
 
+# Of the errors that the tool names, of which an output may have a thousand.
+SHOWN_ERRORS = 100
 COMPLETED, OK, ELAPSED = "requests_completed", "requests_ok", "elapsed_s"
 EXACT_ELAPSED = "exact_elapsed_s"
 
@@ -51,7 +54,7 @@ def list_trial_figures(trial: Trial) -> list[FigureGroup]:
         FigureGroup("rates", "Rates and counts", tuple(_rates(trial)), _rate_note(trial)),
         FigureGroup("latency", "Latency", tuple(_latencies(trial)), _latency_note(trial)),
         FigureGroup("errors", "Errors by class", tuple(_errors(trial))),
-        FigureGroup("tool-errors", "Errors as the tool names them", tuple(_tool_errors(trial))),
+        _tool_errors(trial),
         FigureGroup("status", "Answers by status", tuple(_statuses(trial))),
         FigureGroup("asked", "Requested load, as printed in the output", tuple(_asked(trial))),
     ]
@@ -154,8 +157,13 @@ def _errors(trial: Trial) -> Iterator[Figure]:
         )
 
 
-def _tool_errors(trial: Trial) -> Iterator[Figure]:
-    yield from _counts("tool-error", "tool_errors", trial.tool_errors)
+def _tool_errors(trial: Trial) -> FigureGroup:
+    errors = trial.tool_errors
+    shown = dict(islice(errors.items(), SHOWN_ERRORS))
+    more = len(errors) - len(shown)
+    note = f"{more:,} further ones are not shown." if more else ""
+    figures = tuple(_counts("tool-error", "tool_errors", shown))
+    return FigureGroup("tool-errors", "Errors as the tool names them", figures, note)
 
 
 def _statuses(trial: Trial) -> Iterator[Figure]:

@@ -223,9 +223,14 @@ BEYOND = {
     "text_length": run_sent(labels={"a": "x" * (limits.TEXT_LENGTH + 1)}),
     "notes_length": run_sent(notes="x" * (limits.NOTES_LENGTH + 1)),
     "plan_length": run_sent(plan="x" * (limits.PLAN_LENGTH + 1)),
-    "tail_length": trial_sent(command=["x" * (limits.TAIL_LENGTH + 1)]),
+    "tail_length": trial_sent(server_tail="x" * (limits.TAIL_LENGTH + 1)),
     "events": run_sent(events=[{}] * (limits.EVENTS + 1)),
     "command_words": trial_sent(command=["x"] * (limits.COMMAND_WORDS + 1)),
+    "command_length": trial_sent(command=["x" * (limits.COMMAND_LENGTH // 2)] * 2 + ["x"]),
+    # With the name and the punctuation, a byte more than the limit.
+    "trial_map_bytes": trial_sent(
+        resources={"a": ["x" * 16_000] * 4 + ["x" * (limits.TRIAL_MAP_BYTES - 64_000 - 21)]}
+    ),
     "trial_artefacts": trial_sent(artefacts=["x"] * (limits.TRIAL_ARTEFACTS + 1)),
     "trial_artefacts_together": envelope_sent(
         trials=[{"artefacts": [str(number) for number in range(1_000)]}] * 21
@@ -278,6 +283,8 @@ SENTENCES = {
     "tail_length": CHARACTERS,
     "events": ITEMS,
     "command_words": ITEMS,
+    "command_length": "words of at most {} characters together.",
+    "trial_map_bytes": "an object of at most {} bytes of JSON.",
     "trial_artefacts_together": "at most {} files of all trials together",
     "trial_artefacts": ITEMS,
     "token_hosts": "This token is already used on {} hosts the limit.",

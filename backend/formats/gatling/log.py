@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from backend.formats.bounds import count_text
 from backend.formats.gatling.errors import by_class, error_class, is_check
 from backend.formats.gatling.records import (
     ENDS_WITH_KIND,
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
 RUN_CELL = b"RUN\t"
 RESOLUTION_US = 1000
 HEAD_LINES = 400
-# Texts of errors may hold anything: so many are told apart, the classes count all.
-MOST_TEXTS = 1000
 # Gatling writes a log for each run; more than a few were put together.
 MOST_RUNS = 100
 
@@ -260,15 +259,14 @@ class _Run:
         """Count what the test could not send, which is no request."""
         for line in piece.split(b"\n"):
             if line.startswith(b"ERROR\t"):
-                self.crashes[line.decode(errors="replace").split("\t")[1]] += 1
+                count_text(self.crashes, line.decode(errors="replace").split("\t")[1], 1)
 
     def _count_texts(self, failed: dict[str, int]) -> None:
         for text, count in failed.items():
             kind = error_class(text)
             self.classes[kind] += count
             self.unknown += count if kind == "other" and not is_check(text) else 0
-            if text in self.texts or len(self.texts) < MOST_TEXTS:
-                self.texts[text] += count
+            count_text(self.texts, text, count)
 
     def trial(self) -> ParsedTrial:
         times = self.gathering

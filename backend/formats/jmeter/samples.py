@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from backend.formats.bounds import count_text
 from backend.formats.model import CLIENT_CLASS, FormatError, ParsedTrial
 from backend.formats.numbers import LONGEST_MS
 from backend.formats.timeline import Gathering
@@ -21,8 +22,6 @@ RESOLUTION_US = 1000
 LATEST_MS = 7_258_118_400_000
 # Rows of the chunk before that are looked at for the parent of a redirect.
 LOOK_BACK = 2000
-# Names of errors kept apart; messages may hold what differs in each row.
-MOST_ERRORS = 200
 TRANSACTION = "Number of samples in transaction"
 # The class of a Java exception by the end of its name; "" stands for what is not listed.
 CONNECT = ("ConnectException", "UnknownHostException", "NoRouteToHostException")
@@ -188,8 +187,7 @@ class Samples:
             class_, name = _failure(*(group.get(key) or "" for key in named))
             self.errors[class_] += group["count"]
             if name:
-                is_kept = name in self.names or len(self.names) < MOST_ERRORS
-                self.names[name if is_kept else "others"] += group["count"]
+                count_text(self.names, name, group["count"])
 
     def _note_urls(self, rows: pl.DataFrame) -> None:
         if "URL" not in rows.columns or len(self.urls) > 1:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import orjson
 
+from backend.formats.bounds import count_text
 from backend.formats.logs import Table, line_chunks
 from backend.formats.model import FormatError, ParsedTrial
 from backend.formats.numbers import LONGEST_S
@@ -42,9 +43,6 @@ CELL_COUNTS = (6, 9, 12)
 MOST = {START: 1 << 62, CODE: 999, LATENCY: LONGEST_S * 10**9, BYTES_IN: 1 << 50}
 # A frame has a cost of its own, and a row of JSON is long.
 JSON_CHUNK_BYTES = 8 << 20
-# Texts of errors may name a port, each another one: so many are kept apart.
-MOST_TEXTS = 1000
-OTHERS = "(other texts)"
 
 
 class Attempts:
@@ -90,9 +88,8 @@ class Attempts:
         keys = [CODE, ERROR]
         wrong = frame.filter((frame[CODE] == 0) | (frame[ERROR] != ""))
         for code, text, count in wrong.group_by(keys).len().select(*keys, "len").iter_rows():
-            is_kept = text in self.texts or len(self.texts) < MOST_TEXTS
             if text:
-                self.texts[text if is_kept else OTHERS] += count
+                count_text(self.texts, text, count)
             if code == 0:
                 self.classes.update(counted_classes({text or "": count}))
 

@@ -36,8 +36,7 @@ Small = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 Amount = Annotated[float, Meta(ge=0, lt=1e15)]
 Value = Tail | int | float | bool | list[Any] | dict[str, Any] | None
 Fields = Annotated[dict[Name, Value], Meta(max_length=limits.MAP_MEMBERS)]
-Word = Annotated[str, Meta(max_length=limits.COMMAND_WORD_LENGTH)]
-Words = Annotated[tuple[Word, ...], Meta(max_length=limits.COMMAND_WORDS)]
+Words = Annotated[tuple[str, ...], Meta(max_length=limits.COMMAND_WORDS)]
 
 
 class Instant(datetime):

@@ -16,13 +16,14 @@ from backend.untrusted import limits
 if TYPE_CHECKING:
     from backend.ingest.envelope.envelope import Envelope, Host, TrialEntry
 
+# JSON writes floats from here on with an exponent, and PostgreSQL with all their digits.
+WHOLE_FROM = 1e16
+
 
 def check_labels(envelope: Envelope) -> None:
     """No label is too long, nor all together: tables repeat them for each trial."""
     labels = (envelope.run and envelope.run.labels) or {}
-    if len(orjson.dumps(labels)) > limits.LABELS_BYTES:
-        expected = f"an object of at most {limits.LABELS_BYTES:,} bytes of JSON"
-        raise EnvelopeError("run.labels", labels, expected)
+    _check_bytes(labels, limits.LABELS_BYTES, "run.labels")
     for name, value in labels.items():
         if _label_length(value) > limits.TEXT_LENGTH:
             expected = f"text of at most {limits.TEXT_LENGTH} characters"
@@ -34,12 +35,32 @@ def _label_length(value: object) -> int:
     if isinstance(value, str):
         return len(value)
     # No text of JSON is shorter, and none is written as fast.
-    shortest = len(orjson.dumps(value))
-    return shortest if shortest > limits.TEXT_LENGTH else len(json.dumps(value))
+    shortest = _stored_bytes(value)
+    return shortest if shortest > limits.TEXT_LENGTH else len(json.dumps(_as_stored(value)))
+
+
+def _stored_bytes(value: object) -> int:
+    """Of JSON without blanks, the same before the value is stored as after it."""
+    stored = _as_stored(value)
+    try:
+        return len(orjson.dumps(stored))
+    except TypeError:
+        # Whole numbers above 64 bits.
+        return len(json.dumps(stored, ensure_ascii=False, separators=(",", ":")).encode())
+
+
+def _as_stored(value: object) -> object:
+    """The value as the database gives it: 1e300 is a whole number there."""
+    if isinstance(value, dict):
+        return {name: _as_stored(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_as_stored(inner) for inner in value]
+    return int(value) if isinstance(value, float) and abs(value) >= WHOLE_FROM else value
 
 
 def check_trials(envelope: Envelope) -> None:
-    """No ordinal and no file twice; an entry without an ordinal gets its place in the list."""
+    """No ordinal and no file twice, no command too long; an entry without an ordinal gets its place
+    in the list."""
     ordinals, files = set(), 0
     for index, entry in enumerate(envelope.entries):
         if entry.given_ordinal is None:
@@ -55,6 +76,9 @@ def check_trials(envelope: Envelope) -> None:
         if len(set(names)) < len(names):
             where = f"trials[{index}].artefacts"
             raise EnvelopeError(where, list(names), "each file named once")
+        if sum(map(len, entry.command or ())) > limits.COMMAND_LENGTH:
+            expected = f"words of at most {limits.COMMAND_LENGTH:,} characters together"
+            raise EnvelopeError(f"trials[{index}].command", list(entry.command or ()), expected)
 
 
 def check_maps(envelope: Envelope) -> None:
@@ -65,12 +89,11 @@ def check_maps(envelope: Envelope) -> None:
         check_host(envelope.hosts.server, "hosts.server")
     for place, members in _identity_maps(envelope):
         _check_nested(members, place)
-        if len(orjson.dumps(members)) > limits.IDENTITY_MAP_BYTES:
-            expected = f"an object of at most {limits.IDENTITY_MAP_BYTES:,} bytes of JSON"
-            raise EnvelopeError(place, members, expected)
+        _check_bytes(members, limits.IDENTITY_MAP_BYTES, place)
     for index, entry in enumerate(envelope.entries):
-        _check_nested(entry.resources, f"trials[{index}].resources")
-        _check_nested(entry.glance, f"trials[{index}].glance")
+        for name, own in (("resources", entry.resources), ("glance", entry.glance)):
+            _check_nested(own, f"trials[{index}].{name}")
+            _check_bytes(own or {}, limits.TRIAL_MAP_BYTES, f"trials[{index}].{name}")
 
 
 def check_host(host: Host | None, place: str) -> None:
@@ -87,6 +110,11 @@ def _identity_maps(envelope: Envelope) -> Iterator[tuple[str, Mapping[str, Any]]
             yield f"{place}server.configuration", section.server.configuration
         if section.workload and section.workload.headers:
             yield f"{place}workload.headers", section.workload.headers
+
+
+def _check_bytes(members: Mapping[str, Any], most: int, place: str) -> None:
+    if _stored_bytes(members) > most:
+        raise EnvelopeError(place, members, f"an object of at most {most:,} bytes of JSON")
 
 
 def _check_nested(members: Mapping[str, Any] | None, place: str) -> None:

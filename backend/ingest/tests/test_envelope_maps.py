@@ -7,7 +7,15 @@ import pytest
 from backend.ingest.envelope.envelope import read_envelope, read_host
 from backend.ingest.envelope.envelope_errors import EnvelopeError
 from backend.testing.reports import make_envelope
-from backend.untrusted.limits import MAP_LEVELS, MAP_VALUES, NAME_LENGTH, TAIL_LENGTH
+from backend.untrusted.limits import (
+    IDENTITY_MAP_BYTES,
+    LABELS_BYTES,
+    MAP_LEVELS,
+    MAP_VALUES,
+    NAME_LENGTH,
+    TAIL_LENGTH,
+    TRIAL_MAP_BYTES,
+)
 
 MAPS = [
     *("hosts.client.facts", "hosts.server.facts", "server.configuration", "workload.headers"),
@@ -60,3 +68,22 @@ def test_the_values_of_all_levels_are_counted(count, is_read):
         return
     with pytest.raises(EnvelopeError, match="at most 10,000 values at all levels"):
         read_host(host, "server")
+
+
+@pytest.mark.parametrize(
+    ("place", "most"),
+    [
+        ("run.labels", LABELS_BYTES),
+        ("server.configuration", IDENTITY_MAP_BYTES),
+        ("trials[0].workload.headers", IDENTITY_MAP_BYTES),
+        ("trials[0].resources", TRIAL_MAP_BYTES),
+        ("trials[0].glance", TRIAL_MAP_BYTES),
+    ],
+)
+def test_a_number_counts_with_the_digits_that_the_database_writes(place, most):
+    # 309 of them, where the sender writes five bytes; so each is refused when it is sent.
+    numbers = {str(at): 1e308 for at in range(most // 309 + 1)}
+    with pytest.raises(EnvelopeError, match=f"at most {most:,} bytes of JSON"):
+        read_envelope(with_map(place, numbers))
+    few = {str(at): 1e308 for at in range(most // 400)}
+    assert read_envelope(with_map(place, few)).entries

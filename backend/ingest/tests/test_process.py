@@ -291,6 +291,32 @@ def test_the_largest_values_of_an_envelope_are_recorded(make_upload):
     assert Trial.objects.get(run=upload.run).resources["client_cpu_s"] == 1e20
 
 
+@pytest.mark.parametrize("number", [1e16, 1e30, -1.7976931348623157e308])
+def test_numbers_that_the_database_writes_out_are_read_again(make_upload, number):
+    # It gives them as whole numbers of more than 64 bits.
+    big = {"big": number, "list": [{"big": number}]}
+    server = {"name": "s", "configuration": big}
+    trial = {
+        "artefacts": ["0.txt"],
+        "server": server,
+        "workload": {"name": "w", "headers": big},
+        "resources": big,
+        "glance": big,
+    }
+    run = {"labels": {"text": "a", "big": number}}
+    hosts = {"client": {"name": "c", "facts": big}}
+    envelope = {"schema": 1, "run": run, "hosts": hosts, "trials": [trial]}
+    upload = processed(make_upload(envelope=envelope))
+    assert (upload.state, upload.reason) == (State.PARSED, "")
+    kept = Trial.objects.get(run=upload.run)
+    series = kept.cell.series
+    maps = (
+        *(kept.resources, kept.resources["list"][0], kept.glance, upload.run.labels),
+        *(series.server.configuration, series.workload.headers),
+    )
+    assert [float(each["big"]) for each in maps] == [number] * len(maps)
+
+
 @pytest.mark.parametrize("fields", [{"cores": 2**31}, {"virtualisation": "v" * 101}])
 def test_a_host_that_no_column_holds_is_refused_when_it_is_sent(fields):
     with pytest.raises(EnvelopeError, match=next(iter(fields))):

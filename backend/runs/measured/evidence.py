@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 # A step of 0.01 MB is a tenth of these.
 LEAST_BYTES = 100_000
+# In characters; no path in an envelope is longer.
+LONGEST_FACT = 2_000
 
 
 def evidence_of(record: TrialRecord, run: Run) -> Evidence:
@@ -78,7 +80,12 @@ def printed_facts(record: TrialRecord) -> dict[str, Any]:
         "body_bytes": _each(parsed.body_bytes, parsed.requests_completed),
         **claims_of_url(parsed.url),
     }
-    return {name: value for name, value in facts.items() if value is not None}
+    return {name: _cut(value) for name, value in facts.items() if value is not None}
+
+
+def _cut(value: object) -> object:
+    # Comparisons read the facts of thousands of trials.
+    return value[:LONGEST_FACT] if isinstance(value, str) else value
 
 
 def _protocol(record: TrialRecord) -> str | None:

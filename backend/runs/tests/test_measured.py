@@ -5,6 +5,7 @@ import pytest
 from backend.formats.model import Latency, ParsedTrial
 from backend.formats.read_trial import ReadTrial
 from backend.runs.checks.outcome import OUTCOME_RULES
+from backend.runs.measured.evidence import printed_facts
 from backend.runs.measured.measured import (
     TrialRecord,
     check_input_of,
@@ -133,3 +134,12 @@ def test_a_throughput_without_count_or_time_is_reported():
     assert throughput_origin(40.0, None, 2.5) == "reported"
     assert throughput_origin(40.0, 100, 2.5) == "computed"
     assert throughput_origin(None, 100, 2.5) is None
+
+
+def test_the_printed_facts_are_short():
+    long = "x" * 3_000
+    parsed = ParsedTrial(tool="ab", url=f"http://a/{long}", server_software=long)
+    reading = ReadTrial.of(parsed)
+    facts = printed_facts(TrialRecord(ordinal=0, server={}, workload={}, load={}, reading=reading))
+    assert len(facts["path"]) == 2_000
+    assert len(facts["software"]) == 2_000
