@@ -70,6 +70,7 @@ def bounded(trial: ParsedTrial) -> ParsedTrial:
         trial,
         latency=replace(trial.latency, percentiles=percentiles),
         tool_errors=_few_texts(trial.tool_errors),
+        status_counts=_few_statuses(trial.status_counts),
         url=None if trial.url is None else trial.url[:LONGEST_URL],
         tool_version=_line(trial.tool_version),
         server_software=_line(trial.server_software),
@@ -114,6 +115,17 @@ def _few_texts(errors: Mapping[str, int | None]) -> Mapping[str, int | None]:
     for name in often[MOST_TEXTS:]:
         others = _sum(others, counts.pop(name))
     return counts if others == 0 else {**counts, OTHERS: others}
+
+
+def _few_statuses(counts: Mapping[str, int] | None) -> Mapping[str, int] | None:
+    """The first statuses, and those beyond by class: what succeeded and what failed stays so."""
+    if counts is None or (len(counts) <= MOST_TEXTS and all(len(each) <= 3 for each in counts)):
+        return counts
+    few = Counter[str]()
+    for status, count in counts.items():
+        is_kept = len(few) < MOST_TEXTS and len(status) <= 3
+        few[status if is_kept else f"{status[0]}xx"] += count
+    return dict(few)
 
 
 def _sum(one: int | None, other: int | None) -> int | None:

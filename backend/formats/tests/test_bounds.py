@@ -46,6 +46,12 @@ def test_errors_that_begin_alike_are_one():
     assert unknown.tool_errors["others"] is None
 
 
+def test_statuses_without_end_are_counted_by_class():
+    counts = {"200": 1, "5" * 1_000_000: 2, **{f"4{at:04}": 1 for at in range(5_000)}}
+    trial = kept(status_counts=counts)
+    assert trial.status_counts == {"200": 1, "5xx": 2, "4xx": 5_000}
+
+
 @pytest.mark.parametrize(
     "name", ["url", "tool_version", "server_software", "detected_by", "command"]
 )
