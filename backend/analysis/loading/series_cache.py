@@ -25,8 +25,8 @@ from backend.analysis.query.records import (
     slug_of,
 )
 from backend.errors import Unprocessable
-from backend.runs.database.kept_findings import Findings
 from backend.runs.database.json_bytes import json_bytes
+from backend.runs.database.kept_findings import Findings
 from backend.runs.database.read_router import repeatable_read
 from backend.runs.models import FormerName, Host, Server, Workload
 from backend.runs.registry.shown import shown_series
