@@ -112,12 +112,6 @@ def _describe_pooled(parts: Sequence[TimeSlice]) -> dict[str, Any]:
     """Neighbouring slices as one. What is unknown of one of them is unknown of all; percentiles
     that a tool printed cannot be pooled."""
     first, last = parts[0], parts[-1]
-    histograms = [part.histogram for part in parts if part.histogram]
-    # A slice in which nothing completed has none.
-    has_all = all(part.histogram or not (part.completed or part.percentiles) for part in parts)
-    merged = None
-    if histograms and has_all:
-        merged = Histogram.merge_all(map(Histogram.decode, histograms))
     rates = _sum([part.reported_rps for part in parts])
     return {
         "start_s": first.start_s,
@@ -125,8 +119,18 @@ def _describe_pooled(parts: Sequence[TimeSlice]) -> dict[str, Any]:
         "completed": _sum([part.completed for part in parts]),
         "failed": _sum([part.failed for part in parts]),
         "reported_rps": None if rates is None else rates / len(parts),
-        **_latency_of(merged, None),
+        **_latency_of(_merged(parts), None),
     }
+
+
+def _merged(parts: Sequence[TimeSlice]) -> Histogram | None:
+    """None where a slice has latencies without a histogram."""
+    histograms = [part.histogram for part in parts if part.histogram]
+    # A slice in which nothing completed has none.
+    has_all = all(part.histogram or not (part.completed or part.percentiles) for part in parts)
+    return (
+        Histogram.merge_all(map(Histogram.decode, histograms)) if histograms and has_all else None
+    )
 
 
 def _sum(values: Sequence[float | None]) -> float | None:
