@@ -51,7 +51,7 @@ def _correction(correction: Mapping[str, Any], view: Mapping[str, Any]) -> dict[
 
 
 def _trial(trial: Mapping[str, Any]) -> dict[str, Any]:
-    return {**_without(trial, "server_tail"), "checks": [_check(each) for each in trial["checks"]]}
+    return {**trial, "checks": [_check(each) for each in trial["checks"]]}
 
 
 def _check(check: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,10 +7,14 @@ from django.db.models import QuerySet
 
 from backend.analysis.loading.viewer_slots import hold_slot
 from backend.runs.catalogue.search import RunSearch
+from backend.runs.database.json_bytes import bytes_of_columns
 from backend.runs.models import Run, Trial
 
 # On a busy machine their page of 200 takes 0.5 s of CPU time, their JSON 0.04 s.
 LARGE_TRIALS = 500
+# Of what an answer has of its trials beside figures.
+LARGE_BYTES = 2 << 20
+_LONG = ("command", "resources", "server_tail", "errors", "load", "error")
 # The search of 700 runs for eight words, each of which all their labels have, takes up to 1 s.
 LARGE_SEARCH = 100
 
@@ -21,6 +25,14 @@ def hold_slot_if_large(trials: QuerySet[Trial], *, viewer: str) -> None:
     No more than LARGE_TRIALS are counted. Raises TooManyAnswers and AnswersBusy.
     """
     if trials.order_by()[LARGE_TRIALS : LARGE_TRIALS + 1].exists():
+        hold_slot(viewer)
+
+
+def hold_slot_if_long(trials: QuerySet[Trial], *, viewer: str) -> None:
+    """As `hold_slot_if_large`, and where few trials have long commands or the like."""
+    sizes = trials.order_by().values_list(bytes_of_columns(Trial, _LONG))[: LARGE_TRIALS + 1]
+    found = [size for (size,) in sizes]
+    if len(found) > LARGE_TRIALS or sum(found) > LARGE_BYTES:
         hold_slot(viewer)
 
 

@@ -44,6 +44,8 @@ MAX_RUNS = 100
 MAX_CELLS = 5_000
 MAX_TRIALS = 20_000
 _ROWS_AT_ONCE = 500
+# Of a text of JSON that is kept with what it says.
+MOST_KEPT_LENGTH = 2 << 10
 NO_FIGURE = "The output has no figure."
 CUT_OFF = "The output was cut off before the first figure."
 
@@ -306,11 +308,20 @@ def check_ids(listed: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(str(id_) for id_ in orjson.loads(listed) if id_))
 
 
-@lru_cache(maxsize=4096)
 def _read_object(text: str) -> Mapping[str, Any]:
-    """An object that many rows have alike, with integers of any size; not to be changed."""
+    """An object that many rows have alike, with integers of any size; not to be changed.
+
+    A long one is not kept: thousands of them would take memory that is never given back.
+    """
+    return _read_short(text) if len(text) <= MOST_KEPT_LENGTH else _read_anew(text)
+
+
+def _read_anew(text: str) -> Mapping[str, Any]:
     value: dict[str, Any] = json.loads(text)
     return value
+
+
+_read_short = lru_cache(maxsize=4096)(_read_anew)
 
 
 def fetch_reasons(trial_ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, str]:

@@ -14,7 +14,6 @@ from django.db.models import Q, QuerySet, Sum
 
 from backend.accounts.models import Workspace
 from backend.accounts.workspace.workspaces import current_slug
-from backend.analysis.loading.findings import Findings
 from backend.analysis.loading.large_runs import hold_slot_if_workspace_large
 from backend.analysis.query.factors import DEFAULT_MUST_MATCH
 from backend.analysis.query.field import Field, spellings_of, texts_of
@@ -27,6 +26,7 @@ from backend.analysis.query.records import (
 )
 from backend.errors import Unprocessable
 from backend.runs.database.json_bytes import json_bytes
+from backend.runs.database.kept_findings import Findings
 from backend.runs.database.read_router import repeatable_read
 from backend.runs.models import FormerName, Host, Server, Workload
 from backend.runs.registry.shown import shown_series

@@ -10,9 +10,11 @@ from typing import Any
 from backend.analysis.loading.selection import NotVisible
 from backend.analysis.pages.repeated_outputs import find_repeated_outputs
 from backend.analysis.pages.run_trials import (
+    ALL_DETAILS,
     ShownCell,
     ShownTrial,
     describe_finding,
+    give_details,
     read_trial,
     read_trials_of_run,
 )
@@ -37,7 +39,10 @@ _LABELS = dict(Correction.Field.choices)
 
 @repeatable_read()
 def describe_run(run_id: uuid.UUID, *, workspace_ids: Sequence[uuid.UUID]) -> dict[str, Any]:
-    """The run with its trials in order; raises NotVisible for one that is not the reader's."""
+    """The run with its trials in order, without their details (`give_details`).
+
+    Raises NotVisible for one that is not the reader's.
+    """
     rows = Run.objects.select_related("workspace", "server_host", "client_host")
     rows = rows.annotate(not_read=REASON_NOT_READ)
     run = rows.filter(pk=run_id, workspace_id__in=workspace_ids).first()
@@ -95,6 +100,7 @@ def describe_single_trial(
     run_id, workspace_id = of
     repeated = find_repeated_outputs(workspace_id, run_id, trial_id)
     (described,) = _describe_trials([read_trial(trial_id)], repeated)
+    give_details([described], ALL_DETAILS)
     return {**described, "run": str(run_id)}
 
 
@@ -161,10 +167,7 @@ def _describe_trial(
         "errors": trial.errors,
         "requests": trial.requests_completed,
         "checks": _worst_first(trial.checks, repeated),
-        "resources": trial.resources,
         "load": trial.load,
-        "server_tail": trial.server_tail,
-        "command": trial.command,
         "exit_code": trial.exit_code,
         "incomplete": trial.incomplete,
         "error": trial.error,

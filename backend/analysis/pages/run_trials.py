@@ -7,7 +7,7 @@ to answer them, so they stand here.
 
 import shlex
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -51,31 +51,32 @@ class ShownTrial(Struct, frozen=True, gc=False):
     latency_resolution_us: float | None
     percentiles_origin: str | None
     error_rate: float | None
-    server_tail: str
     exit_code: int | None
     incomplete: bool
     error: str
     p50_us: float | None
     p99_us: float | None
     errors: Mapping[str, Any]
-    resources: Mapping[str, Any]
     load: Mapping[str, Any]
     # As answers have them.
     checks: list[dict[str, Any]]
-    # As a shell reads it.
-    command: str
 
 
 # Of the stored percentiles, two are shown: the others are most of a trial's JSON.
 _TRIALS = """
 SELECT id::text, cell_id::text, ordinal, repeat, warmup, phase, started_at, elapsed_s,
     throughput_rps, requests_completed, reported_rps, latency_resolution_us, percentiles_origin,
-    error_rate, server_tail, exit_code, incomplete, error,
-    percentiles_us -> '50', percentiles_us -> '99', errors, resources, load, checks, command
+    error_rate, exit_code, incomplete, error,
+    percentiles_us -> '50', percentiles_us -> '99', errors, load, checks
 FROM runs_trial
 WHERE {}
 ORDER BY ordinal
 """
+# What may have megabytes, of the trials that are listed alone.
+_DETAILS = "SELECT id::text, {} FROM runs_trial WHERE id = ANY(%s::uuid[])"
+DETAILS = ("command", "resources")
+# Readers of a shared run do not get what the server printed.
+ALL_DETAILS = (*DETAILS, "server_tail")
 _CELLS = """
 SELECT cell.id::text, server.name, server.version, server.slot, workload.name,
     series.tool, series.tool_version, series.loop, cell.connections, cell.rate_rps
@@ -109,14 +110,36 @@ def _read(which_trials: str, which_cells: str, id_: uuid.UUID) -> list[ShownTria
         rows = cursor.fetchall()
     values = _Remembered(lambda value: value)
     checks = _Remembered(lambda stored: [*map(describe_finding, stored)])
-    commands = _Remembered(lambda words: shlex.join(map(str, words)))
     return [
         ShownTrial(
-            *(pk, cells[cell_id], *plain[:-5], *map(values.__getitem__, plain[-5:])),
-            *[checks[found], commands[words]],
+            *(pk, cells[cell_id], *plain[:-4], *map(values.__getitem__, plain[-4:])),
+            checks[found],
         )
-        for pk, cell_id, *plain, found, words in rows
+        for pk, cell_id, *plain, found in rows
     ]
+
+
+def give_details(trials: Sequence[dict[str, Any]], names: Sequence[str] = DETAILS) -> None:
+    """Complete these trials, as `describe_run` has them, by the details of these names.
+
+    A trial that was deleted meanwhile has empty ones.
+    """
+    readers = {
+        # As a shell reads it.
+        "command": _Remembered(lambda words: shlex.join(map(str, words))).__getitem__,
+        "resources": _Remembered(lambda value: value).__getitem__,
+        "server_tail": str,
+    }
+    with reading_connection().cursor() as cursor:
+        ids = [trial["id"] for trial in trials]
+        cursor.execute(_DETAILS.format(", ".join(names)), [ids])
+        found = {pk: values for pk, *values in cursor.fetchall()}
+    empty = {"command": "[]", "resources": "{}", "server_tail": ""}
+    for trial in trials:
+        values = found.get(trial["id"]) or [empty[name] for name in names]
+        trial.update(
+            {name: readers[name](value) for name, value in zip(names, values, strict=True)}
+        )
 
 
 def describe_finding(stored: Mapping[str, str]) -> dict[str, Any]:

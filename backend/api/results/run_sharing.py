@@ -8,7 +8,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from backend.accounts.workspace import access
-from backend.analysis.loading.large_runs import hold_slot_if_large
+from backend.analysis.loading.large_runs import hold_slot_if_long
+from backend.analysis.pages.run_trials import give_details
 from backend.api.protocol.auth import required_actor, viewer_name
 from backend.api.protocol.errors import or_not_found
 from backend.api.protocol.parameters import FIELDS, only_asked
@@ -92,8 +93,10 @@ class SharedRunDetail(APIView):
     def get(self, request: Request, shared_link: UUID) -> Response:
         """The run without raw output, members and other runs, for everyone who has the link."""
         shared = or_not_found(find_shared_run(shared_link))
-        hold_slot_if_large(shared.run.trials.all(), viewer=viewer_name(request))
-        response = Response(only_asked(request, [describe_shared_run(shared)])[0])
+        hold_slot_if_long(shared.run.trials.all(), viewer=viewer_name(request))
+        view = describe_shared_run(shared)
+        give_details(view["trials"])
+        response = Response(only_asked(request, [view])[0])
         if shared.visibility == Visibility.UNLISTED:
             response["X-Robots-Tag"] = "noindex"
         return response

@@ -6,13 +6,14 @@ from uuid import UUID
 from rest_framework.request import Request
 
 from backend.accounts.workspace import access
-from backend.analysis.loading.large_runs import hold_slot_if_large
+from backend.analysis.loading.large_runs import hold_slot_if_long
 from backend.analysis.pages.run import describe_corrections, describe_run, describe_single_trial
+from backend.analysis.pages.run_trials import ALL_DETAILS, give_details
 from backend.api.protocol.auth import required_actor, viewer_name
 from backend.ingest.listing.listed_artefacts import (
     RAW_FOR_PROGRAMS,
-    artefacts_by_trial,
     artefacts_of_trial,
+    artefacts_of_trials,
 )
 from backend.ingest.reprocessing.rereadings import rereadings_of
 from backend.runs.models import Trial
@@ -25,14 +26,16 @@ def run_answer(request: Request, run_id: UUID) -> dict[str, Any]:
     """
     workspaces = access.workspace_ids_of(required_actor(request))
     own = Trial.objects.filter(run=run_id, run__workspace__in=workspaces)
-    hold_slot_if_large(own, viewer=viewer_name(request))
+    hold_slot_if_long(own, viewer=viewer_name(request))
     view = describe_run(run_id, workspace_ids=workspaces)
     view["rereadings"] = rereadings_of(run_id)
     view["corrections"] = describe_corrections(run_id)
-    files = artefacts_by_trial(run_id, raw_route=RAW_FOR_PROGRAMS)
-    for trial in view["trials"]:
+    trials = view["trials"]
+    give_details(trials, ALL_DETAILS)
+    files = artefacts_of_trials([trial["id"] for trial in trials], raw_route=RAW_FOR_PROGRAMS)
+    for trial in trials:
         trial["run"] = view["id"]
-        trial["artefacts"] = files.get(trial["id"], [])
+        trial.update(files[trial["id"]].shown)
     return view
 
 
@@ -41,4 +44,5 @@ def trial_answer(request: Request, trial_id: UUID) -> dict[str, Any]:
     workspaces = access.workspace_ids_of(required_actor(request))
     trial = describe_single_trial(trial_id, workspace_ids=workspaces)
     trial["artefacts"] = artefacts_of_trial(trial_id, raw_route=RAW_FOR_PROGRAMS)
+    trial["artefact_count"] = len(trial["artefacts"])
     return trial

@@ -76,7 +76,12 @@ class TrialSerializer(serializers.Serializer[Any]):
     server_tail = serializers.CharField(
         help_text="For a failed trial: what the server printed last"
     )
-    artefacts = ArtefactSerializer(many=True)
+    artefacts = ArtefactSerializer(
+        many=True,
+        help_text="Of a trial of a run at most the first 20, or fewer where the run has more than "
+        "1,000 trials; `GET /api/v1/trials/<id>` has all",
+    )
+    artefact_count = serializers.IntegerField(help_text="How many files the trial has")
 
 
 class RereadingSerializer(serializers.Serializer[Any]):
@@ -189,6 +194,7 @@ class SharedTrialSerializer(TrialSerializer):
     run = None  # type: ignore[assignment]
     server_tail = None  # type: ignore[assignment]
     artefacts = None  # type: ignore[assignment]
+    artefact_count = None  # type: ignore[assignment]
 
 
 class SharedCorrectionSerializer(CorrectionSerializer):
@@ -240,7 +246,11 @@ class TimelineSerializer(serializers.Serializer[Any]):
 
     trial = serializers.UUIDField()
     length_s = serializers.FloatField()
-    seconds = SecondSerializer(many=True)
+    seconds = SecondSerializer(
+        many=True,
+        help_text="At most 2,000: of a longer time series, neighbours are pooled. What is unknown "
+        "of one of them is then null, and so are percentiles that the tool printed",
+    )
 
 
 class ReadTrialSerializer(TrialSerializer):

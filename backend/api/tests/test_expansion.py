@@ -4,6 +4,7 @@ import pytest
 from django.test import Client
 
 from backend.api.runs import runs
+from backend.api.runs import trials as trial_views
 from backend.runs.models import Trial
 from backend.sharing.models import Visibility
 from backend.testing.openapi import list_operations
@@ -105,3 +106,15 @@ def test_the_document_names_the_parts():
         "trial_details (then at most 10 runs of at most 5,000 trials together)"
         in described["run_list"]
     )
+
+
+@pytest.mark.parametrize("path", ["?expand=timeline", "/timeline"])
+def test_a_long_timeline_holds_a_slot(api, scene, monkeypatch, path):
+    held = []
+    monkeypatch.setattr(trial_views, "hold_slot", held.append)
+    trial = Trial.objects.filter(run=scene.run).earliest("ordinal")
+    api.get(f"{ROOT}/trials/{trial.pk}{path}")
+    assert held == []
+    monkeypatch.setattr(trial_views, "LARGE_TIMELINE_BYTES", 0)
+    api.get(f"{ROOT}/trials/{trial.pk}{path}")
+    assert len(held) == 1

@@ -1,9 +1,12 @@
 """The trials behind a point of a comparison."""
 
+import re
 import uuid
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from backend.runs.models import Trial
 
@@ -39,3 +42,11 @@ def test_warm_ups_are_left_out(api, scene):
 def test_what_is_no_cell_is_refused(api, cells):
     answer = api.get("/api/v1/trials", {"cell": cells})
     assert (answer.status_code, answer.json()["field"]) == (400, "cell")
+
+
+def test_no_other_percentile_is_read(api, scene):
+    with CaptureQueriesContext(connection) as asked:
+        assert api.get("/api/v1/trials", {"cell": str(scene.trial.cell_id)}).status_code == 200
+    read = [each["sql"] for each in asked if '"percentiles_us"' in each["sql"]]
+    assert len(read) == 1
+    assert re.findall(r'"percentiles_us"(?!, \'99\'\))', read[0]) == []

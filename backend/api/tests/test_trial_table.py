@@ -9,7 +9,7 @@ from django.test import Client
 
 from backend.runs.catalogue import trial_table
 from backend.runs.catalogue.trial_table import COLUMNS
-from backend.runs.models import Run, Trial
+from backend.runs.models import Run, Trial, Workload
 from backend.testing.rows import CellSpec, let_a_minute_pass, make_run
 from backend.testing.scenes import make_measured_run
 
@@ -98,3 +98,13 @@ def test_texts_that_every_row_repeats_end_a_part(api, lab, monkeypatch):
     assert (refused["status"], refused["code"]) == (413, "too-large")
     (after,) = re.findall(r"after=(\S+)", refused["hint"])
     assert b"".join(pull(api, "csv", after=after)).count(b"hello") == 9
+
+
+@pytest.mark.parametrize("column", ["error", "path"])
+def test_long_errors_and_paths_end_a_part_too(api, lab, monkeypatch, column):
+    if column == "error":
+        Trial.objects.update(error="x" * 100)
+    else:
+        Workload.objects.update(path="/" + "x" * 100)
+    monkeypatch.setattr(trial_table, "MOST_TEXT_BYTES", 1_000)
+    assert api.get("/api/v1/trials.csv").status_code == 413

@@ -1,8 +1,8 @@
 """Raw files as pages and answers list them, each with its links; bytes that came before."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -10,55 +10,77 @@ from uuid import UUID
 from backend.ingest.models import Artefact, Upload
 from backend.links import links_by_id
 from backend.runs.database.read_router import reading_connection
+from backend.untrusted.limits import TRIAL_ARTEFACTS
 
 # The route of the bytes: by a session, and by a token.
 RAW, RAW_FOR_PROGRAMS = "artefact-raw", "artefact"
 # Of an artefact and its upload: an object of each row would cost more than the statement.
 _COLUMNS = ("id", "name", "size_bytes", "sha256", "upload__raw_removed_at", "upload__raw_kept_days")
-# The trial, then `_COLUMNS`. By the ids of trials: joined to the trials of a run, the links of all
-# runs were read.
+# The files of each trial beside other trials; its own page has all.
+FILES_OF_TRIAL = 20
+# Of all trials of an answer together, but one of each at least: uploads may link millions in one
+# run.
+FILES_TOGETHER = 20_000
+# The trial and how many files it has, then `_COLUMNS`. By the ids of trials: joined to the trials
+# of a run, the links of all runs were read.
 _FILES = """
-SELECT link.trial_id::text, artefact.id::text, artefact.name, artefact.size_bytes, artefact.sha256,
-    upload.raw_removed_at, upload.raw_kept_days
-FROM ingest_artefact_trials link
-JOIN ingest_artefact artefact ON artefact.id = link.artefact_id
+SELECT file.trial_id::text, file.count, artefact.id::text, artefact.name, artefact.size_bytes,
+    artefact.sha256, upload.raw_removed_at, upload.raw_kept_days
+FROM (
+    SELECT link.trial_id, link.artefact_id, count(*) OVER (PARTITION BY link.trial_id),
+        row_number() OVER (PARTITION BY link.trial_id ORDER BY each.position, each.id) AS place
+    FROM ingest_artefact_trials link JOIN ingest_artefact each ON each.id = link.artefact_id
+    WHERE link.trial_id = ANY(%s::uuid[])
+) file
+JOIN ingest_artefact artefact ON artefact.id = file.artefact_id
 JOIN ingest_upload upload ON upload.id = artefact.upload_id
-WHERE link.trial_id = ANY({})
+WHERE file.place <= %s
 ORDER BY artefact.position
 """
 Linker = Callable[[UUID | str], str]
 
 
-def artefacts_by_trial(run_id: UUID, *, raw_route: str = RAW) -> dict[str, list[dict[str, Any]]]:
-    """By trial id: each artefact with where it is read and downloaded."""
-    return _by_trial(raw_route, "ARRAY(SELECT id FROM runs_trial WHERE run_id = %s)", run_id)
+@dataclass(slots=True)
+class TrialFiles:
+    """The first files of a trial, and how many it has."""
+
+    listed: list[dict[str, Any]] = field(default_factory=list)
+    count: int = 0
+
+    @property
+    def shown(self) -> dict[str, Any]:
+        """As members of the trial."""
+        return {"artefacts": self.listed, "artefact_count": self.count}
 
 
-def artefacts_of_trials(trial_ids: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
-    """The artefacts of some trials of a run, as `artefacts_by_trial` has them."""
-    return _by_trial(RAW, "%s", [UUID(trial_id) for trial_id in trial_ids])
+def artefacts_of_trials(
+    trial_ids: Sequence[str], *, raw_route: str = RAW
+) -> Mapping[str, TrialFiles]:
+    """By trial id: the first artefacts with where they are read and downloaded."""
+    most = min(FILES_OF_TRIAL, FILES_TOGETHER // max(1, len(trial_ids)))
+    return _by_trial(raw_route, trial_ids, max(1, most))
 
 
 def artefacts_of_trial(trial_id: UUID, *, raw_route: str = RAW) -> list[dict[str, Any]]:
-    """The artefacts of one trial, as `artefacts_by_trial` has them."""
-    return _by_trial(raw_route, "%s", [trial_id])[str(trial_id)]
+    """Every artefact of one trial, as `artefacts_of_trials` has them."""
+    return _by_trial(raw_route, [str(trial_id)], TRIAL_ARTEFACTS)[str(trial_id)].listed
 
 
-def _by_trial(
-    raw_route: str, trial_ids: str, given: UUID | list[UUID]
-) -> dict[str, list[dict[str, Any]]]:
-    """`trial_ids`: an array as SQL, with `given` in it."""
+def _by_trial(raw_route: str, trial_ids: Sequence[str], most: int) -> Mapping[str, TrialFiles]:
+    """`most`: of each trial."""
     page_of, raw_of = links_by_id("artefact-page"), links_by_id(raw_route)
-    by_trial: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    by_trial: dict[str, TrialFiles] = defaultdict(TrialFiles)
     with reading_connection().cursor() as cursor:
-        cursor.execute(_FILES.format(trial_ids), [given])
-        for trial_id, *row in cursor.fetchall():
-            by_trial[trial_id].append(_listed(row, page_of, raw_of))
+        cursor.execute(_FILES, [list(trial_ids), most])
+        for trial_id, count, *row in cursor.fetchall():
+            files = by_trial[trial_id]
+            files.count = count
+            files.listed.append(_listed(row, page_of, raw_of))
     return by_trial
 
 
 def artefacts_of_upload(upload_id: UUID) -> list[dict[str, Any]]:
-    """The artefacts of an upload, as `artefacts_by_trial` has them."""
+    """The artefacts of an upload, as `artefacts_of_trials` has them."""
     rows = Artefact.objects.filter(upload=upload_id)
     page_of, raw_of = links_by_id("artefact-page"), links_by_id(RAW)
     return [_listed(row, page_of, raw_of) for row in rows.values_list(*_COLUMNS)]

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.cache import caches
 
 from backend.formats import PARSER_VERSION
-from backend.ingest.models import Artefact
+from backend.ingest.models import Artefact, Upload
 from backend.ingest.preview.preview import preview
 from backend.ingest.preview.provenance_records import Provenance, RawText, Read
 from backend.runs.models import Trial
@@ -23,7 +23,8 @@ MAX_ARTEFACTS = 8
 
 def provenance_of(trial: Trial) -> Provenance:
     """Traced once and kept for a day. Raises FileNotFoundError and StorageAway."""
-    artefacts = list(trial.artefacts.select_related("upload").order_by("position")[:MAX_ARTEFACTS])
+    rows = trial.artefacts.select_related("upload").defer("upload__envelope")
+    artefacts = list(rows.order_by("position")[:MAX_ARTEFACTS])
     if not artefacts:
         return Provenance((), {}, "No raw output is kept for this trial.")
     if note := artefacts[0].upload.removal_note:
@@ -45,7 +46,8 @@ def provenance_of(trial: Trial) -> Provenance:
 def _entry_of(trial: Trial, artefacts: Sequence[Artefact]) -> int:
     """Which of several results in one file the trial is."""
     # An envelope that lists trials names the files of each, which then hold one result.
-    if (artefacts[0].upload.envelope or {}).get("trials"):
+    upload = Upload.objects.filter(pk=artefacts[0].upload_id)
+    if upload.filter(envelope__trials__0__isnull=False).exists():
         return 0
     return artefacts[0].trials.filter(ordinal__lt=trial.ordinal).count()
 

@@ -9,6 +9,8 @@ been complete for a minute.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import reduce
+from operator import add
 from typing import Any
 from uuid import UUID
 
@@ -27,7 +29,8 @@ from backend.runs.models import Run, Trial
 from backend.runs.tables.server_texts import SERVER_TEXTS
 from backend.stats.histogram import STORED_PERCENTILES
 
-# Of texts that are repeated in each row: labels and configurations may have 200 KB each.
+# Of texts that are in each row: labels and configurations may have 20 KB each, a path and an error
+# some.
 MOST_TEXT_BYTES = 32 << 20
 # A run has at most as many trials as an envelope may have.
 RUNS_AT_ONCE = 500
@@ -36,13 +39,13 @@ HELD_BACK = timedelta(minutes=1)
 
 
 class PartTooLarge(TooLarge):
-    """The texts that a run repeats in each row take too much."""
+    """The texts that a run has in its rows take too much."""
 
     def __init__(self, run_id: UUID, size_bytes: int, following: str) -> None:
         super().__init__(
-            f"The labels and configurations of run {run_id} have {size_bytes >> 20} MiB in this "
-            f"table, which repeats them in each row; at most {MOST_TEXT_BYTES >> 20} MiB are "
-            "answered.",
+            f"The labels, configurations, paths and errors of run {run_id} have "
+            f"{size_bytes >> 20} MiB in this table, which has them in each row; at most "
+            f"{MOST_TEXT_BYTES >> 20} MiB are answered.",
             hint=f"GET /api/v1/runs/{run_id} has its trials. To go on behind it: after={following}",
         )
 
@@ -99,6 +102,11 @@ COLUMNS = (
     *(Column(f"p{key}_us", "number", "percentiles_us") for key in STORED_PERCENTILES),
     Column("percentiles_origin", "text", "percentiles_origin"),
 )
+# The paths of the columns that may be long.
+_TEXTS = (
+    *("run__labels", "cell__series__server__configuration"),
+    *("cell__series__workload__path", "error"),
+)
 _PERCENTILES = {f"p{key}_us": key for key in STORED_PERCENTILES}
 
 
@@ -152,7 +160,7 @@ def _first_runs(run_ids: list[UUID], most_trials: int) -> tuple[int, int]:
     any case; and the bytes of their texts.
     """
     trials = Trial.objects.filter(run__in=run_ids).order_by().values_list("run")
-    texts = _length("run__labels") + _length("cell__series__server__configuration")
+    texts = reduce(add, map(_length, _TEXTS))
     found = {run: sizes for run, *sizes in trials.annotate(count=Count("pk"), bytes=Sum(texts))}
     trial_counts, sizes = zip(*(found.get(run_id, (0, 0)) for run_id in run_ids), strict=True)
     count = min(fitting(trial_counts, most_trials), fitting(sizes, MOST_TEXT_BYTES))

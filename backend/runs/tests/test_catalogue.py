@@ -92,3 +92,14 @@ def test_a_list_that_was_begun_before_an_upgrade_goes_on(lab):
 def test_what_is_no_cursor_is_refused(lab, after):
     with pytest.raises(BadCursor):
         host_page([lab.pk], after=after)
+
+
+def test_what_is_kept_of_names_has_a_bound_of_rows(lab, monkeypatch):
+    """Of 128 pages of names each had megabytes: of every version of every name on it."""
+    make_run(lab, *(CellSpec(server=name) for name in NAMES))
+    catalogue._measured.forget()
+    monkeypatch.setattr(catalogue._measured, "_most", 5)
+    names_page_by_page(server_page, lab)
+    weights = [1 + len(kept.finding.last_by_id) for kept in catalogue._measured._kept.values()]
+    assert weights
+    assert sum(weights) <= 5

@@ -10,6 +10,7 @@ from backend.analysis.pages.reproduction import Reproduction, describe_reproduct
 from backend.analysis.pages.resource_use import resource_columns
 from backend.analysis.pages.run_answer import answer_run
 from backend.analysis.pages.run_summary import summarise_run
+from backend.analysis.pages.run_trials import give_details
 from backend.runs.amending.dismissals import dismissals_of
 from backend.runs.catalogue.naming import trial_count_text
 from backend.runs.checks import SEVERITIES
@@ -38,6 +39,7 @@ def run_context(run: Run, view: Mapping[str, Any], listing: TrialListing) -> dic
     there may be thousands.
     """
     trials = view["trials"]
+    give_details(listing.trials)
     for trial in listing.trials:
         trial["used"] = resource_columns(trial["resources"])
     summary = _summary(run, trials)
@@ -56,7 +58,7 @@ def run_context(run: Run, view: Mapping[str, Any], listing: TrialListing) -> dic
         "rereadings": view["rereadings"],
         "corrections": corrections,
         "active_corrections": sum(not each.get("undone_at") for each in corrections),
-        "has_resources": any(trial["resources"] for trial in trials),
+        "has_resources": any(trial["resources"] for trial in listing.trials),
         "answer": answer_run(run.pk, summary, workspace_ids=[run.workspace_id]),
         "summary": listed.object_list,
         "summary_pages": listed if listed.has_other_pages() else None,

@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
 from backend.accounts.models import Workspace
-from backend.analysis.loading.large_runs import hold_slot_for_count
+from backend.analysis.loading.large_runs import hold_slot_if_long
 from backend.analysis.loading.selection import NotVisible
 from backend.analysis.loading.series_cache import load_catalogue
 from backend.analysis.pages.reproduction import Reproduction
@@ -21,7 +21,7 @@ from backend.ingest.models import Upload
 from backend.ingest.reprocessing.rereadings import rereadings_of
 from backend.links import absolute, compare_link, link_to, links_by_id, session_link
 from backend.runs.catalogue.run_states import count_not_read
-from backend.runs.models import Run, Series
+from backend.runs.models import Run, Series, Trial
 from backend.runs.registry.shown import shown_series
 from backend.sharing.run_sharing import describe_sharing
 from backend.web.base import visible
@@ -34,7 +34,8 @@ from backend.web.runs.trial_listing import TrialListing, list_trials
 def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """The trials of the run with commands and raw output, and the facts of the hosts."""
     progress = visible.or_404(run_progress(run_id, workspace_ids=visible.workspaces(request)))
-    hold_slot_for_count(progress.trials_recorded, viewer=visible.viewer_name(request))
+    trials = Trial.objects.filter(run=run_id)
+    hold_slot_if_long(trials, viewer=visible.viewer_name(request))
     try:
         view = describe_run(run_id, workspace_ids=visible.workspaces(request))
     except NotVisible:
@@ -74,7 +75,7 @@ def _with_evidence(run_id: UUID, view: Mapping[str, Any], listing: TrialListing)
         trial["url"] = page_of(trial["id"])
     files = artefacts_of_trials([trial["id"] for trial in listing.trials])
     for trial in listing.trials:
-        trial["artefacts"] = files.get(trial["id"], [])
+        trial.update(files[trial["id"]].shown)
     history = {
         "rereadings": rereadings_of(run_id),
         "corrections": describe_corrections(run_id),

@@ -7,7 +7,7 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.views.decorators.http import require_POST, require_safe
 
-from backend.analysis.loading.large_runs import hold_slot_if_large
+from backend.analysis.loading.large_runs import hold_slot_if_long
 from backend.analysis.loading.selection import NotVisible
 from backend.analysis.loading.series_cache import load_catalogue
 from backend.ingest.listing.download import plan_file
@@ -28,7 +28,7 @@ def shared_run(request: HttpRequest, shared_link: UUID) -> HttpResponse:
     """The run without raw output, members and other runs. A trial leads to its command below."""
     shared = visible.shared_run_or_404(request, shared_link)
     viewer = visible.viewer_name(request)
-    hold_slot_if_large(shared.run.trials.all(), viewer=viewer)
+    hold_slot_if_long(shared.run.trials.all(), viewer=viewer)
     load_catalogue(shared.run.workspace_id, viewer=viewer)
     try:
         view = describe_shared_run(shared)

@@ -359,3 +359,15 @@ def test_every_answer_that_grows_with_the_trials_of_a_run_holds_a_slot(
 def size_of(client, row, ids):
     with taken_back():
         return len(body_of(ask(client, row, ids)))
+
+
+@pytest.mark.parametrize("name", ["run", "run-list", "run-page", "shared-run", "shared-run-page"])
+def test_few_trials_with_long_commands_hold_a_slot(owner, ids, scene, name, monkeypatch):
+    """200 trials had 800 MB of commands, whose run was small by its count."""
+    holding = []
+    monkeypatch.setattr(large_runs, "hold_slot", holding.append)
+    ask(owner, LARGE[name][0], ids)
+    assert holding == []
+    Trial.objects.filter(pk=scene.trial.pk).update(command=["x" * large_runs.LARGE_BYTES])
+    ask(owner, LARGE[name][0], ids)
+    assert holding

@@ -1,10 +1,14 @@
 """The page of a large run lists its trials in pages, each of which needs no script."""
 
 import re
+from collections import defaultdict
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
+from backend.ingest.listing.listed_artefacts import TrialFiles
 from backend.links import run_link, shared_run_link
 from backend.runs.models import Trial
 from backend.sharing.models import SharedRun, Visibility
@@ -14,6 +18,8 @@ from backend.web.tests.pages import html_of
 
 pytestmark = pytest.mark.django_db
 PER_PAGE = 5
+# Read itself, not measured.
+DETAIL = re.compile(r"SELECT.*(?<!\")\b(?:command|resources|server_tail)\b(?!\")")
 UNKNOWN_POINT = "0864a7c4-3164-49ce-a2d0-8c08f4e949e8"
 
 
@@ -119,7 +125,9 @@ def test_a_small_run_has_every_trial_on_one_page_whatever_is_asked(owner, scene)
 
 def test_files_are_read_of_the_listed_trials_alone(owner, run, monkeypatch):
     asked = []
-    monkeypatch.setattr(run_page, "artefacts_of_trials", lambda ids: asked.extend(ids) or {})
+    monkeypatch.setattr(
+        run_page, "artefacts_of_trials", lambda ids: asked.extend(ids) or defaultdict(TrialFiles)
+    )
     owner.get(run_link(run.pk))
     trials_of_page = Trial.objects.filter(run=run, ordinal__lt=PER_PAGE).order_by("ordinal")
     assert asked == [str(trial.pk) for trial in trials_of_page]
@@ -151,3 +159,16 @@ def test_few_load_points_have_no_pages(owner, run):
     response = owner.get(f"{run_link(run.pk)}?points=7")
     assert len(response.context["summary"]) == 2
     assert "Load points" not in html_of(response)
+
+
+def test_details_are_read_of_the_listed_trials_alone(owner, run, shared):
+    """Commands and resources of a trial may have megabytes."""
+    rows = Trial.objects.filter(run=run, ordinal__lt=PER_PAGE)
+    first = [str(pk) for pk in rows.values_list("pk", flat=True)]
+    for client, address in ((owner, run_link(run.pk)), (Client(), shared)):
+        with CaptureQueriesContext(connection) as asked:
+            client.get(address)
+        read = [each["sql"] for each in asked if DETAIL.search(each["sql"])]
+        assert len(read) == 1
+        assert all(pk in read[0] for pk in first)
+        assert len(re.findall(r"[0-9a-f-]{36}", read[0])) == PER_PAGE

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 from django.core.cache import caches
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from backend.ingest.models import State
 from backend.ingest.queue.worker import process
@@ -251,3 +253,13 @@ def test_a_parser_that_fails_on_a_text_is_asked_once(owner, scene, monkeypatch):
         assert "took more than 8 s" in html
         assert "18000" in html
     assert asked == [0]
+
+
+def test_no_envelope_is_read_for_the_page_of_a_trial(owner, scene):
+    """Each of eight files of the trial brought 4 MB of JSON."""
+    (trial,) = read(scene.own, WRK)
+    with CaptureQueriesContext(connection) as asked:
+        page(owner, trial)
+    statements = [each["sql"] for each in asked if '"ingest_upload"' in each["sql"]]
+    assert statements
+    assert [sql for sql in statements if re.search(r'"envelope"(?! #>)', sql)] == []

@@ -8,6 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from backend.analysis.loading.selection import NotVisible
 from backend.analysis.pages.run import describe_run
+from backend.analysis.pages.run_trials import give_details
 from backend.runs.models import Trial
 from backend.testing.rows import CellSpec, make_run, make_workspace
 
@@ -18,6 +19,7 @@ def test_the_run_with_its_trials():
     lab = make_workspace("lab")
     run = make_run(lab, CellSpec(trial_checks=["same-host"]))
     view = describe_run(run.pk, workspace_ids=[lab.pk])
+    give_details(view["trials"])
     assert view["started_at"] == "2026-03-02T09:30:00.000Z"
     assert [host["role"] for host in view["hosts"]] == ["client and server"]
     warmup, first, *_ = view["trials"]
@@ -45,6 +47,8 @@ def test_each_trial_has_what_was_recorded_of_it():
     run = make_run(lab, point, CellSpec("another", version=None, connections=8))
     Trial.objects.filter(run=run, ordinal=2).update(load={"rate": 1e-7}, command=["ab", 7, None])
     view = describe_run(run.pk, workspace_ids=[lab.pk])
+    assert "resources" not in view["trials"][0]
+    give_details(view["trials"])
     stored = Trial.objects.filter(run=run).select_related("cell__series__server")
     for described, trial in zip(view["trials"], stored, strict=True):
         series = trial.cell.series

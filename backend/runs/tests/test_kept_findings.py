@@ -5,9 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from backend.analysis.loading import findings
-from backend.analysis.loading.findings import Findings
 from backend.errors import LoadsheetError
+from backend.runs.database import kept_findings
+from backend.runs.database.kept_findings import Findings
 from backend.testing.waiting import wait_until
 
 WITHIN_S = 60
@@ -18,8 +18,8 @@ class Clock:
 
     def __init__(self, monkeypatch, search_s):
         self.now, self.searches, self.search_s = 1000.0, 0, search_s
-        monkeypatch.setattr(findings.time, "monotonic", lambda: self.now)
-        monkeypatch.setattr(findings.time, "thread_time", lambda: self.now)
+        monkeypatch.setattr(kept_findings.time, "monotonic", lambda: self.now)
+        monkeypatch.setattr(kept_findings.time, "thread_time", lambda: self.now)
 
     def search(self):
         self.searches += 1
@@ -106,7 +106,7 @@ def test_where_the_search_fails_the_next_one_searches():
 
 
 def test_nobody_waits_long_for_a_thread_that_waits_for_a_slot(monkeypatch):
-    monkeypatch.setattr(findings, "HEAD_START_S", 0.0)
+    monkeypatch.setattr(kept_findings, "HEAD_START_S", 0.0)
     kept, slot, waits = Findings(most=2), threading.Event(), threading.Event()
 
     def wait_for_slot():
