@@ -110,13 +110,11 @@ def _read(which_trials: str, which_cells: str, id_: uuid.UUID) -> list[ShownTria
         rows = cursor.fetchall()
     values = _Remembered(lambda value: value)
     checks = _Remembered(lambda stored: [*map(describe_finding, stored)])
-    return [
-        ShownTrial(
-            *(pk, cells[cell_id], *plain[:-4], *map(values.__getitem__, plain[-4:])),
-            checks[found],
-        )
+    shown: list[list[Any]] = [
+        [pk, cells[cell_id], *plain[:-4], *map(values.__getitem__, plain[-4:]), checks[found]]
         for pk, cell_id, *plain, found in rows
     ]
+    return [ShownTrial(*columns) for columns in shown]
 
 
 def give_details(trials: Sequence[dict[str, Any]], names: Sequence[str] = DETAILS) -> None:
@@ -124,7 +122,7 @@ def give_details(trials: Sequence[dict[str, Any]], names: Sequence[str] = DETAIL
 
     A trial that was deleted meanwhile has empty ones.
     """
-    readers = {
+    readers: dict[str, Callable[[str], Any]] = {
         # As a shell reads it.
         "command": _Remembered(lambda words: shlex.join(map(str, words))).__getitem__,
         "resources": _Remembered(lambda value: value).__getitem__,

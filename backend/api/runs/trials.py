@@ -18,7 +18,7 @@ from backend.api.runs.run_json import ReadTrialSerializer, TimelineSerializer
 from backend.runs.models import Trial, TrialTimeline
 
 TIMELINE = "timeline"
-# Packed. An hour of seconds has some 500 KB, and takes 0.5 s of CPU time.
+# Packed.
 LARGE_TIMELINE_BYTES = 64 << 10
 
 

@@ -17,7 +17,7 @@ from backend.formats.model import TimeSlice
 from backend.formats.read_trial import slices_in
 from backend.stats import Histogram
 
-# More than a chart has pixels. A day of seconds made an answer of 13 MB.
+# More than a chart has pixels.
 MOST_SHOWN = 2_000
 
 
