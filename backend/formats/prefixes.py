@@ -10,10 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import BinaryIO
 
+from backend.formats.decoding import UTF16_MARKS
 from backend.formats.logs import line_chunks
 from backend.formats.model import RawArtefact
 from backend.formats.streams import stream_of
-from backend.formats.text import HEAD_BYTES, UTF16_MARKS, Source, read_up_to
+from backend.formats.text import HEAD_BYTES, Source, read_up_to
 
 # Fewer lines, or a smaller share of those that are not blank, may begin so by chance.
 FEWEST_LINES, LEAST_SHARE = 3, 0.6

@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from backend.formats.decoding import decode
 from backend.formats.logs import line_chunks
 from backend.formats.siege.hits import Hits
-from backend.formats.text import Line, Source, clean_lines, decode, is_prompt
+from backend.formats.text import Line, Source, clean_lines, is_prompt
 
 BANNER = "** SIEGE "
 PREPARING = "** Preparing "
