@@ -142,8 +142,12 @@ def _prefix_of(head: bytes) -> Prefix | None:
     """The prefix that most lines have."""
     lines = [line for line in head.split(b"\n") if line.strip()]
     least = max(FEWEST_LINES, LEAST_SHARE * len(lines))
-    if sum(ANY.match(line) is not None for line in lines) < least:
-        return None
+    others = 0
+    for line in lines:
+        # As mostly, few lines tell that too few have any.
+        others += ANY.match(line) is None
+        if len(lines) - others < least:
+            return None
     for prefix in PREFIXES:
         pattern = prefix.pattern()
         if sum(pattern.match(line) is not None for line in lines) >= least:

@@ -16,7 +16,7 @@ from functools import cached_property
 from itertools import pairwise
 from operator import attrgetter
 from string import whitespace
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import orjson
 
@@ -41,8 +41,7 @@ HTML_MARKS = ("<br", "</td>", "</th>", "</pre>", "<pre")
 _LIST = re.compile(r'\[\s*(?:$|[{\["\]]|-?\d[\d.eE+-]{0,40}\s*(?:,|\]$))')
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """A cleaned line and its number in the input, from 1."""
 
     number: int
@@ -219,12 +218,12 @@ def find_documents(source: Source) -> Iterator[Document]:
             yield Document(first_line + above, last_line, value)
             return
     if "{" in source.text or "[" in source.text:
-        for document in _documents_among(source.lines):
+        for document in documents_among(source.lines):
             is_cut = source.is_log and document.value is None
             yield replace(document, long_file=source.size_of_log) if is_cut else document
 
 
-def _documents_among(lines: Sequence[Line]) -> Iterator[Document]:
+def documents_among(lines: Sequence[Line]) -> Iterator[Document]:
     text = "\n".join(line.text for line in lines)
     numbers = [line.number for line in lines]
     offset = behind = faults = 0
@@ -297,6 +296,11 @@ def clean_lines(text: str, first: int = 1) -> list[Line]:
     elif "&lt;" in text:
         text = html.unescape(text)
     clean, lines, blanks = _cleaner(text), list[Line](), 0
+    if "\r" not in text:
+        rows = list(map(clean, text.split("\n")))
+        # As mostly, there are few blank lines.
+        if rows.count("") <= MOST_BLANKS:
+            return list(map(Line, range(first, first + len(rows)), rows))
     for number, piece in enumerate(text.replace("\r\n", "\n").split("\n"), first):
         for part in piece.split("\r"):
             line = clean(part)

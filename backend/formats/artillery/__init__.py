@@ -14,11 +14,14 @@ from backend.formats.artillery.console import RUN, SUMMARY, find_runs, read_run
 from backend.formats.artillery.document import is_report, read_document
 from backend.formats.model import Entry, FormatError
 from backend.formats.refusals import not_one_trial
+from backend.formats.runs import of_lines
 from backend.formats.text import Document, Source
 from backend.formats.together import read_each
 
 COUNTS_BODIES_ONLY = True
 MARKS = ('"aggregate"', RUN, SUMMARY)
+FIGURE_MARKS = ("Summary report @ ", "Report @ ", "Metrics for period to:")
+ENDS = ("vusers.", "Codes:")
 BROKEN = ('"http.requests"', '"scenariosCreated"', '"vusers.created"')
 
 
@@ -62,7 +65,7 @@ def read(sources: Sequence[Source]) -> list[Entry]:
 def _read_texts(source: Source) -> list[Entry]:
     if RUN not in source.text and SUMMARY not in source.text:
         return []
-    return [read_run(block) for block in find_runs(source.lines)]
+    return [of_lines(read_run(block), block) for block in find_runs(source.lines)]
 
 
 def _together(report: Entry, run: Entry) -> Entry:

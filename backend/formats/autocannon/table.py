@@ -177,7 +177,7 @@ class _Report:
     def _percentile_table(self) -> dict[str, float]:
         """The rows below the title Percentile, in µs."""
         titles = [at for at, row in enumerate(self.rows) if row[0] == "Percentile"]
-        rows = self.rows[titles[0] + 1 :] if titles else []
+        rows = self.rows[titles[0] + 1 : titles[1] if titles[1:] else None] if titles else []
         return {
             row[0]: milliseconds * 1000
             for row in rows

@@ -22,6 +22,7 @@ from backend.formats.transport_errors import counted_classes
 
 INTRO = "Bombarding "
 HEADER = ["Statistics", "Avg", "Stdev", "Max"]
+DISTRIBUTION = "Latency Distribution"
 ERRORS, THROUGHPUT = "Errors:", "Throughput:"
 # Below 0.85 KB a rate has no unit.
 SIZE_UNITS = {**BINARY_UNITS, "": 1, "PB": 1 << 50}
@@ -34,8 +35,12 @@ class FoundReport:
     """The lines of a run: what was asked for, if it is said, and the statistics, if reached."""
 
     lines: Sequence[Line]
-    asked: str | None
+    asked: Line | None
     is_reached: bool
+
+    @property
+    def all_lines(self) -> Sequence[Line]:
+        return self.lines if self.asked is None else [self.asked, *self.lines]
 
 
 def find_reports(lines: Sequence[Line]) -> list[FoundReport]:
@@ -46,15 +51,13 @@ def find_reports(lines: Sequence[Line]) -> list[FoundReport]:
     for at, end in pairwise([*starts, len(lines)]):
         if _is_intro(lines[at]):
             if asked is not None:
-                reports.append(FoundReport([asked], asked.text, is_reached=False))
+                reports.append(FoundReport([asked], asked, is_reached=False))
             asked = lines[at]
         else:
-            reports.append(
-                FoundReport(lines[at:end], asked.text if asked else None, is_reached=True)
-            )
+            reports.append(FoundReport(lines[at:end], asked, is_reached=True))
             asked = None
     if asked is not None:
-        reports.append(FoundReport([asked], asked.text, is_reached=False))
+        reports.append(FoundReport([asked], asked, is_reached=False))
     return reports
 
 
@@ -109,7 +112,7 @@ class Report:
 
     def _asked(self) -> dict[str, Any]:
         """URL, connections, and requests or duration, of "Bombarding … for 3s using …"."""
-        words = (self.report.asked or "").split()
+        words = self.report.asked.words if self.report.asked else []
         if len(words) < 6 or words[-3] != "using":
             return {}
         asked: dict[str, Any] = {"url": words[1], "connections": parse_count(words[-2])}
@@ -138,7 +141,10 @@ class Report:
         return latency, max(steps, default=None)
 
     def _points(self) -> Iterator[tuple[str, str]]:
-        for text in self.texts:
+        """The first distribution: a second one is of a part of the responses."""
+        titles = [at for at, text in enumerate(self.texts) if text.startswith(DISTRIBUTION)]
+        end = titles[1] if len(titles) > 1 else len(self.texts)
+        for text in self.texts[:end]:
             words = text.split()
             is_point = len(words) == 2 and words[0].endswith("%")
             if is_point and parse_count(words[0][:-1]) is not None:

@@ -20,11 +20,14 @@ from backend.formats.jmeter.xml import is_xml, read_xml
 from backend.formats.logs import ahead
 from backend.formats.model import Entry, FormatError, ParsedTrial
 from backend.formats.refusals import not_one_trial
+from backend.formats.runs import of_lines
 from backend.formats.text import Source
-from backend.formats.together import split_sources
+from backend.formats.together import read_each, split_sources
 
 # The last two stand in a JTL without a header, which has no word of its own.
 MARKS = ("elapsed", "<testResults", MARK, "standalone test @", "true", "false")
+FIGURE_MARKS = ("/s Avg:",)
+ENDS = ("... end of run", "Tidying up")
 
 
 def claims(source: Source) -> str | None:
@@ -48,7 +51,8 @@ def claims(source: Source) -> str | None:
 def read(sources: Sequence[Source]) -> list[Entry]:
     """Every run of the summaries; with one run, the JTL beside it belongs to it."""
     logs, texts = split_sources(sources, lambda source: is_xml(source) or layout_of(source))
-    runs = [read_run(block) for source in texts for block in find_runs(source.lines)]
+    blocks = read_each(lambda source: find_runs(source.lines), texts)
+    runs = [of_lines(read_run(block), block) for block in blocks]
     if len(logs) > 1 or (logs and len(runs) > 1):
         raise not_one_trial(
             found=f"{len(logs)} JTL files and {len(runs)} summaries",

@@ -172,6 +172,9 @@ class Report:
                 value, time_us = parse_number(percent), _us(time)
                 if value is not None and time_us is not None:
                     points[f"{value:g}"] = time_us
+            if points:
+                # A second distribution is of a part of the responses.
+                break
         return points
 
 

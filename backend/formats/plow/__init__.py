@@ -10,7 +10,7 @@ bytes are in steps of 1024. URL and asked load stand on stderr.
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from operator import attrgetter, itemgetter
 from typing import Any
 
@@ -19,10 +19,13 @@ from backend.formats.numbers import json_count, json_counts, json_number
 from backend.formats.plow.table import find_tables, is_snapshot, read_table
 from backend.formats.plow.trial import Asked, Figures, asked_in, latency_us, trial_of
 from backend.formats.refusals import in_long_file, read_figures
+from backend.formats.runs import of_lines
 from backend.formats.text import Document, Line, Source, is_prompt
 from backend.formats.together import read_each, runs_of_one
 
 MARKS = ("Elapsed", "connection(s).")
+FIGURE_MARKS = ("Elapsed",)
+ENDS = ("Latency Histogram:",)
 JSON_KEYS = frozenset(("Summary", "Statistics", "Percentiles", "Histograms"))
 
 
@@ -71,16 +74,19 @@ def _runs(source: Source) -> list[Entry]:
 
 
 def _table_runs(source: Source) -> list[Entry]:
-    tables = find_tables(source)
     asked = _asked(source)
-    runs = [
-        read_table(table, _asked_before(asked, table[0].number))
-        for table in tables
-        if not is_snapshot(table)
-    ]
-    if tables and is_snapshot(tables[-1]):
-        last = tables[-1][-1]
-        runs.append(_cut_off(last.number, last.text))
+    runs: list[Entry] = []
+    snapshots: list[Line] = []
+    above = 0
+    for table in find_tables(source):
+        snapshots += table
+        if not is_snapshot(table):
+            run = read_table(table, _asked_between(asked, above, table[0].number))
+            runs.append(of_lines(run, snapshots))
+            snapshots, above = [], table[0].number
+    if snapshots:
+        last = snapshots[-1]
+        runs.append(of_lines(_cut_off(last.number, last.text), snapshots))
     return runs
 
 
@@ -89,11 +95,12 @@ def _json_runs(source: Source) -> list[Entry]:
     if not results:
         return []
     asked = _asked(source)
-    runs = [
-        _read_document(result, _asked_before(asked, result.line))
-        for result, following in zip(results, [*results[1:], None], strict=True)
-        if not _replaces(source, result, following)
-    ]
+    runs: list[Entry] = []
+    above = 0
+    for result, following in zip(results, [*results[1:], None], strict=True):
+        if not _replaces(source, result, following):
+            runs.append(_read_document(result, _asked_between(asked, above, result.line)))
+            above = result.line
     broken = _broken_snapshot(source, results[-1].line)
     return runs if broken is None else [*runs[:-1], _cut_off(broken.fault_line, broken.fault)]
 
@@ -118,28 +125,43 @@ def _replaces(source: Source, snapshot: Document, following: Document | None) ->
     between = _between(source, snapshot.line, following.line)
     if any("plow" in line.text or is_prompt(line.text) or asked_in(line) for line in between):
         return False
-    return _goes_on(_latency_of(snapshot), _latency_of(following))
+    return _goes_on(_totals_of(snapshot), _totals_of(following))
 
 
-def _latency_of(document: Document) -> tuple[int, float, float] | None:
-    """Count, least and most latency; None if they are not there."""
+@dataclass(frozen=True, slots=True)
+class _Totals:
+    """What grows while a run goes on, and the range of its latencies."""
+
+    count: int
+    codes: Mapping[str, int]
+    failures: Mapping[str, int]
+    least_us: float
+    most_us: float
+
+
+def _totals_of(document: Document) -> _Totals | None:
+    """The totals of a snapshot; None if they are not there."""
     try:
         figures = _figures(document.value)
         least, most = (latency_us(figures.latency[name]) for name in ("Min", "Max"))
-        return figures.count, least, most
+        return _Totals(figures.count, figures.codes, figures.failures, least, most)
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
 
 
-def _goes_on(
-    earlier: tuple[int, float, float] | None, later: tuple[int, float, float] | None
-) -> bool:
-    """Whether figures can be those of the same run, later: more requests, in a wider range."""
+def _goes_on(earlier: _Totals | None, later: _Totals | None) -> bool:
+    """Whether totals can be those of the same run, later: more requests of each status and more
+    of each failure, in a wider range."""
     if earlier is None or later is None:
         return False
-    if earlier[0] == later[0]:
+    if earlier.count == later.count:
         return earlier == later
-    return earlier[0] < later[0] and earlier[1] >= later[1] and earlier[2] <= later[2]
+    is_wider = earlier.least_us >= later.least_us and earlier.most_us <= later.most_us
+    counts = ((earlier.codes, later.codes), (earlier.failures, later.failures))
+    grows = all(
+        count <= after.get(name, 0) for before, after in counts for name, count in before.items()
+    )
+    return earlier.count < later.count and is_wider and grows
 
 
 def _between(source: Source, above: int, below: int) -> list[Line]:
@@ -155,10 +177,10 @@ def _asked(source: Source) -> list[tuple[int, Asked]]:
     return [(number, asked) for number, asked in lines if asked is not None]
 
 
-def _asked_before(asked: Sequence[tuple[int, Asked]], number: int) -> Asked:
-    """What the last such line above a line says."""
-    above = bisect_left(asked, number, key=itemgetter(0))
-    return asked[above - 1][1] if above else Asked()
+def _asked_between(asked: Sequence[tuple[int, Asked]], above: int, number: int) -> Asked:
+    """What the last such line between two lines says."""
+    at = bisect_left(asked, number, key=itemgetter(0))
+    return asked[at - 1][1] if at and asked[at - 1][0] > above else Asked()
 
 
 def _cut_off(line: int, found: str) -> FormatError:

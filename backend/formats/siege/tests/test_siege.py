@@ -77,10 +77,15 @@ def test_a_log_of_another_run_is_a_disagreement():
 
 
 def test_text_and_json_of_one_run_are_one_trial():
-    same = REPORT.replace(" 1.50 secs", " 1.72 secs")
+    same = REPORT.replace(" 1.50 secs", " 1.72 secs").replace("0.06\n", "0.11\n")
     (trial,) = read(same + JSON)
     assert (trial.connections, trial.elapsed_s) == (10, 1.72)
-    assert len(read(REPORT + JSON)) == 2
+    assert trial.notes == ("Lines 17 to 29 are of the same run, as JSON.",)
+
+
+def test_text_and_json_of_two_runs_are_two_trials():
+    first, second = read(REPORT + JSON)
+    assert (first.elapsed_s, second.elapsed_s) == (1.5, 1.72)
 
 
 def test_each_run_is_an_entry():
