@@ -4,6 +4,7 @@ import json
 import sys
 from pathlib import Path
 
+from backend.analysis.grouping.measures import UNLIKE
 from backend.analysis.query.field_table import TABLE
 from backend.formats.model import ERROR_CLASSES
 from backend.runs.checks.check import SEVERITIES
@@ -28,6 +29,11 @@ def main() -> None:
                 "HIGH_ERROR_RATE",
                 HIGH_ERROR_RATE,
                 "Above this share of failed attempts a point is not ranked.",
+            ),
+            constant(
+                "UNLIKE",
+                UNLIKE,
+                "Trials so many times apart have no level in common.",
             ),
             constant(
                 "LEAST_POSITIONS",

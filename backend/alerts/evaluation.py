@@ -6,7 +6,7 @@ run shows it too.
 
 import time
 from collections.abc import Collection, Hashable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -41,14 +41,32 @@ def rules_by_view(run: Run, *, without: Collection[UUID] = ()) -> list[list[Aler
     return list(groups.values())
 
 
-def judge_alike(rules: Sequence[AlertRule], run: Run) -> None:
-    """Judge a complete run by rules of one view, and store what follows."""
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What rules of one view say of a run. `problem`: why it is not all, in a sentence, or empty.
+
+    `sightings`: by rule; empty where a problem kept the rules from judging.
+    """
+
+    run: Run
+    rules: Sequence[AlertRule]
+    sightings: Sequence[Sequence[Sighting]] = ()
+    problem: str = ""
+
+    def store(self) -> None:
+        """Write what follows from it. Call it in a transaction."""
+        for rule, sightings in zip(self.rules, self.sightings, strict=False):
+            apply_sightings(rule, sightings, run=self.run)
+        changed = [rule.pk for rule in self.rules if rule.problem != self.problem]
+        AlertRule.objects.filter(pk__in=changed).update(problem=self.problem)
+
+
+def judge_alike(rules: Sequence[AlertRule], run: Run) -> Judgement:
+    """Judge a complete run by rules of one view. Nothing is stored."""
     try:
-        problem = _judge(rules, run)
+        return _judge(rules, run)
     except (QueryError, NotVisible) as error:
-        problem = str(error)
-    changed = [rule.pk for rule in rules if rule.problem != problem]
-    AlertRule.objects.filter(pk__in=changed).update(problem=problem)
+        return Judgement(run, rules, problem=str(error))
 
 
 def note_problem(workspace_id: UUID, problem: str, *, without: Collection[UUID] = ()) -> None:
@@ -61,23 +79,20 @@ def _rules_over_runs(workspace_id: UUID) -> QuerySet[AlertRule]:
     return rules.exclude(kind=RuleKind.SILENT_AGENT)
 
 
-def _judge(rules: Sequence[AlertRule], run: Run) -> str:
-    """What was not judged, in a sentence; empty where everything was."""
+def _judge(rules: Sequence[AlertRule], run: Run) -> Judgement:
     first = rules[0]
     if first.kind == RuleKind.NOISY_HOST:
-        for rule in rules:
-            apply_sightings(rule, judge_hosts(run, _threshold(rule)), run=run)
-        return ""
+        return Judgement(run, rules, [judge_hosts(run, _threshold(rule)) for rule in rules])
     if first.view is None:
         raise QueryError("view", "a deleted view", "a saved view: choose another for this rule")
     runs = _runs_of(query_of(first), run)
     if not runs.includes(run):
-        return ""
+        return Judgement(run, rules)
     needs_baseline = any(rule.kind == RuleKind.REGRESSION for rule in rules)
     watched, is_late = _load(runs, run, needs_baseline=needs_baseline)
-    for rule in rules:
-        apply_sightings(rule, _sightings(rule, watched), run=run)
-    return _left_out(len(watched) if is_late else MOST_SERIES, runs.count_series(run))
+    sightings = [_sightings(rule, watched) for rule in rules]
+    left_out = _left_out(len(watched) if is_late else MOST_SERIES, runs.count_series(run))
+    return Judgement(run, rules, sightings, left_out)
 
 
 def _load(

@@ -136,11 +136,13 @@ class PendingRun(models.Model):
     run = models.OneToOneField(Run, primary_key=True, on_delete=models.CASCADE, related_name="+")
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
     due_at = models.DateTimeField(default=timezone.now, db_index=True)
-    # Counted at the claim, because a judging may end the worker.
+    # Counted at the claim, because a judging may end the worker; since something was judged.
     attempts = models.PositiveSmallIntegerField(default=0)
+    # Raised at each claim: a worker whose lease ran out can no longer write (fencing).
+    fence = models.PositiveIntegerField(default=0, db_default=0)
     # Until when a worker judges it.
     lease_until = models.DateTimeField(null=True)
-    # The ids of the rules that judged it in earlier turns; null: none.
+    # The ids of the rules that judged it already; null: none.
     judged = ArrayField(models.UUIDField(), null=True)
     # Whether the channels for runs have their message.
     is_announced = models.BooleanField(default=False)

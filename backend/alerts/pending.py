@@ -1,7 +1,9 @@
 """Runs that wait for the rules: the row is the queue.
 
-A claim holds until its lease ends. Then the run of a worker that died is judged again, and given up
-after as many attempts as one with a fault: what ends a worker would end the next one.
+A claim holds until its lease ends, which is renewed after each view. Then the run of a worker that
+died is judged again by the rules that are left, and given up after as many attempts as one with a
+fault: what ends a worker would end the next one. What a view came to is stored together with the
+note that it was judged, and only where the claim holds.
 """
 
 import logging
@@ -16,9 +18,16 @@ from django.db.models.functions import Now
 
 from backend.accounts.workspace.turns import Work, begin_turn, end_turn, next_workspaces
 from backend.alerts.announcing import announce_run
-from backend.alerts.evaluation import VIEW_S, judge_alike, note_problem, rules_by_view
+from backend.alerts.evaluation import (
+    VIEW_S,
+    Judgement,
+    judge_alike,
+    note_problem,
+    rules_by_view,
+)
 from backend.alerts.models import PendingRun
 from backend.runs.models import Run
+from backend.transactions import whole
 
 log = logging.getLogger(__name__)
 
@@ -55,8 +64,9 @@ def _claim() -> PendingRun | None:
     if pending is not None:
         begin_turn(Work.RUN, pending.workspace_id)
         pending.attempts += 1
+        pending.fence += 1
         PendingRun.objects.filter(pk=pending.pk).update(
-            lease_until=Now() + LEASE, attempts=pending.attempts
+            lease_until=Now() + LEASE, attempts=pending.attempts, fence=pending.fence
         )
     return pending
 
@@ -65,7 +75,7 @@ def _work_on(pending: PendingRun) -> None:
     """A fault of one view, or of one run, must not stop the others: it is tried again, and then
     given up."""
     run = Run.objects.select_related("workspace").filter(pk=pending.run_id).first()
-    judged = list(pending.judged or ())
+    judged = pending.judged or ()
     if run is None:
         _held(pending).delete()
     elif pending.attempts > MOST_ATTEMPTS:
@@ -75,8 +85,8 @@ def _work_on(pending: PendingRun) -> None:
         _judge(pending, run, judged)
 
 
-def _judge(pending: PendingRun, run: Run, judged: list[UUID]) -> None:
-    """`judged`: the ids of the rules that are done; those of this turn are added."""
+def _judge(pending: PendingRun, run: Run, judged: Sequence[UUID]) -> None:
+    """`judged`: the ids of the rules that are done."""
     deadline = time.monotonic() + BUDGET_S
     before = len(judged)
     try:
@@ -87,38 +97,57 @@ def _judge(pending: PendingRun, run: Run, judged: list[UUID]) -> None:
         groups, has_fault = [], True
     for rules in groups:
         if len(judged) > before and time.monotonic() > deadline:
-            # Something was judged, so no attempt is lost.
-            _held(pending).update(due_at=Now(), lease_until=None, attempts=0, judged=judged)
+            _held(pending).update(due_at=Now(), lease_until=None)
             return
+        done = [*judged, *(rule.pk for rule in rules)]
         try:
-            judge_alike(rules, run)
+            is_held = _store(pending, judge_alike(rules, run), done)
         except Exception:
             _log_fault(pending)
             has_fault = True
-        else:
-            judged += [rule.pk for rule in rules]
+            continue
+        if not is_held:
+            log.info("run_taken_over", extra={"run": str(run.pk)})
+            return
+        judged = done
     if not has_fault:
         _held(pending).delete()
     elif pending.attempts >= MOST_ATTEMPTS:
         _give_up(pending, judged)
     else:
-        _held(pending).update(due_at=Now() + PAUSE, lease_until=None, judged=judged)
+        # What was judged in this turn does not make up for the fault.
+        _held(pending).update(due_at=Now() + PAUSE, lease_until=None, attempts=pending.attempts)
 
 
+@whole
+def _store(pending: PendingRun, judgement: Judgement, done: Sequence[UUID]) -> bool:
+    """Store what rules say and which are `done`, and renew the lease; whether the claim holds.
+
+    Something was judged, so no attempt is lost if the worker ends now.
+    """
+    # First: the row stays locked until what follows is written, so nobody else claims it.
+    if not _held(pending).update(judged=done, attempts=0, lease_until=Now() + LEASE):
+        return False
+    judgement.store()
+    return True
+
+
+@whole
 def _announce(pending: PendingRun, run: Run) -> None:
-    if pending.is_announced:
-        return
-    with transaction.atomic():
+    """Tell the channels of the run, once."""
+    if _held(pending).filter(is_announced=False).update(is_announced=True):
         announce_run(run)
-        PendingRun.objects.filter(pk=pending.pk).update(is_announced=True)
 
 
 def _log_fault(pending: PendingRun) -> None:
     log.exception("run_not_judged", extra={"run": str(pending.run_id)})
 
 
+@whole
 def _give_up(pending: PendingRun, judged: Sequence[UUID]) -> None:
     """Judge it no more, and say so at the rules that it is missing for."""
+    if not _held(pending).delete()[0]:
+        return
     log.error("run_given_up", extra={"run": str(pending.run_id)})
     note_problem(
         pending.workspace_id,
@@ -126,9 +155,9 @@ def _give_up(pending: PendingRun, judged: Sequence[UUID]) -> None:
         "Ask the operator to look for run_given_up in the log.",
         without=judged,
     )
-    _held(pending).delete()
 
 
 def _held(pending: PendingRun) -> QuerySet[PendingRun]:
-    """The row, unless its lease ended and another worker took it, or the run was read anew."""
-    return PendingRun.objects.filter(pk=pending.pk, attempts=pending.attempts)
+    """The row, unless another worker took it after the lease ended, or the run was read anew, which
+    gives it another `due_at`."""
+    return PendingRun.objects.filter(pk=pending.pk, due_at=pending.due_at, fence=pending.fence)

@@ -5,10 +5,10 @@ from collections.abc import Callable
 from celery import shared_task
 
 from backend import counters
-from backend.accounts.workspace.turns import guarded
+from backend.accounts.workspace.turns import forget_turns, guarded
 from backend.alerts.pending import judge_next
-from backend.alerts.tending import forget, look_at_agents
-from backend.deliveries.queue import send_next
+from backend.alerts.tending import forget_suspicions, look_at_agents
+from backend.deliveries.queue import forget_old, send_next
 from backend.ingest.queue.poller import Poller
 
 TEND_TASK = "alerts.tend"
@@ -18,8 +18,8 @@ STOP_S = 12.0
 
 @shared_task(name=TEND_TASK)  # type: ignore[untyped-decorator]
 def tend() -> None:
-    """Look for silent agents, and forget what is old. A fault of one stops not the other."""
-    for step in (look_at_agents, forget):
+    """Look for silent agents, and forget what is old. A fault of one step stops no other."""
+    for step in (look_at_agents, forget_old, forget_turns, forget_suspicions):
         with guarded("step_failed", step=step.__name__):
             step()
 

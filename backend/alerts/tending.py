@@ -7,11 +7,10 @@ from uuid import UUID
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from backend.accounts.workspace.turns import Work, forget_turns, guarded, take_turns
+from backend.accounts.workspace.turns import Work, guarded, take_turns
 from backend.alerts.lifecycle import apply_sightings
 from backend.alerts.models import OPEN_STATES, Alert, AlertRule, AlertState, RuleKind
 from backend.alerts.thresholds import judge_agents
-from backend.deliveries.queue import forget_old
 
 # A suspicion that no second run confirmed or refuted for so long says nothing any more.
 UNCONFIRMED_KEPT = timedelta(days=30)
@@ -51,9 +50,7 @@ def _end_gone(rule: AlertRule, subjects: set[str]) -> None:
     rows.update(state=AlertState.FIXED, ended_at=timezone.now())
 
 
-def forget() -> None:
-    """Delete old deliveries and old suspicions."""
-    forget_old()
-    forget_turns()
+def forget_suspicions() -> None:
+    """Delete old suspicions."""
     old = Alert.objects.filter(state=AlertState.UNCONFIRMED, seen_at__lt=Now() - UNCONFIRMED_KEPT)
     old.delete()

@@ -14,6 +14,7 @@ from backend.config.environment.security_settings import (  # noqa: F401
     AUTH_PASSWORD_VALIDATORS,
     BREACHED_PASSWORDS_URL,
     CONTENT_SECURITY_POLICY,
+    MFA_FORMS,
     PASSWORD_HASHERS,
 )
 from backend.untrusted.limits import FILES, FORM_BYTES, FORM_FIELDS
@@ -291,10 +292,6 @@ ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = False
 MFA_ADAPTER = "backend.accounts.sign_in.adapter.SecondFactorAdapter"
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_TOTP_ISSUER = "Loadsheet"
-MFA_FORMS = {
-    "authenticate": "backend.web.sign_in.second_factors.CodeForm",
-    "reauthenticate": "backend.web.sign_in.second_factors.CodeAgainForm",
-}
 # All limits are in one table, backend/accounts/limits/limiters.py. Those of django-allauth have no
 # payer: whoever types an address of somebody else keeps its owner waiting.
 ACCOUNT_RATE_LIMITS = MFA_RATE_LIMITS = False

@@ -79,7 +79,8 @@ class Delivery(models.Model):
     state = models.CharField(
         max_length=10, choices=DeliveryState.choices, default=DeliveryState.WAITING
     )
-    # [{"at", "status", "reason", "seconds"}, …]: what became of each attempt. Null is unknown.
+    # [{"at", "status", "reason", "seconds"}, …]: what became of each attempt; of one that did not
+    # end, it is written at the next claim. Null is unknown.
     attempts = models.JSONField(default=list)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     retry_at = models.DateTimeField(default=timezone.now)

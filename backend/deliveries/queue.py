@@ -1,14 +1,15 @@
 """The row is the queue: adding, claiming and ending deliveries.
 
 A claim holds by the database's clock until its lease ends. Then another worker sends the message
-again: a receiver may get a message twice, with the same id, and never gets none.
+again: a receiver may get a message twice, with the same id, and never gets none. A claim that never
+ended counts as an attempt, so that a message that ends each worker is given up as others are.
 """
 
 import logging
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
@@ -29,6 +30,8 @@ log = logging.getLogger(__name__)
 LEASE = timedelta(seconds=6 * TOTAL_S)
 # Before the second attempt, the third, and so on; together nearly 2 days.
 PAUSES_S = (30, 120, 600, 3600, 4 * 3600, 12 * 3600, 24 * 3600)
+MOST_ATTEMPTS = len(PAUSES_S) + 1
+UNENDED = "This attempt did not end: the worker was stopped, or took too long."
 KEPT = timedelta(days=30)
 # Of one channel; further messages are dropped.
 MOST_WAITING = 1000
@@ -106,14 +109,38 @@ def claim() -> Delivery | None:
     delivery = rows.select_for_update(skip_locked=True, of=("self",)).first()
     if delivery is not None:
         begin_turn(Work.MESSAGE, delivery.workspace_id)
+        if delivery.lease_until is not None:
+            delivery.attempts.append(_unended(delivery.lease_until))
+            counters.count("delivery_attempts_failed", delivery.channel.kind)
         delivery.fence += 1
         Delivery.objects.filter(pk=delivery.pk).update(
-            state=DeliveryState.SENDING, fence=delivery.fence, lease_until=Now() + LEASE
+            state=DeliveryState.SENDING,
+            fence=delivery.fence,
+            lease_until=Now() + LEASE,
+            attempts=delivery.attempts,
         )
     return delivery
 
 
+def _unended(lease_until: datetime) -> dict[str, Any]:
+    """The attempt of a claim that nobody ended. Nobody knows how long it took."""
+    return {
+        "at": instant(lease_until - LEASE),
+        "status": None,
+        "reason": UNENDED,
+        "seconds": None,
+    }
+
+
 def _work_on(delivery: Delivery) -> None:
+    if len(delivery.attempts) >= MOST_ATTEMPTS:
+        # The worker ended in the last one.
+        _end(delivery, DeliveryState.FAILED)
+    else:
+        _attempt(delivery)
+
+
+def _attempt(delivery: Delivery) -> None:
     started = time.monotonic()
     status, reason, is_final = None, "", False
     try:
@@ -123,35 +150,36 @@ def _work_on(delivery: Delivery) -> None:
     except Exception as fault:  # a fault of ours must not stop the others
         log.exception("delivery_fault", extra={"delivery": str(delivery.pk)})
         reason = f"A fault of Loadsheet stopped this attempt ({type(fault).__name__})."
-    attempt = {
-        "at": instant(timezone.now()),
-        "status": status,
-        "reason": reason,
-        "seconds": round(time.monotonic() - started, 3),
-    }
-    _end(delivery, attempt, is_final=is_final)
-
-
-def _end(delivery: Delivery, attempt: dict[str, Any], *, is_final: bool) -> None:
-    attempts, kind = [*delivery.attempts, attempt], delivery.channel.kind
-    changed: dict[str, Any] = {"attempts": attempts, "lease_until": None}
-    if not attempt["reason"]:
-        changed |= {"state": DeliveryState.DELIVERED, "ended_at": Now()}
-        counters.count("deliveries_ended", kind, DeliveryState.DELIVERED)
-    elif is_final or len(attempts) > len(PAUSES_S):
-        changed |= {"state": DeliveryState.FAILED, "ended_at": Now()}
-        counters.count("deliveries_ended", kind, DeliveryState.FAILED)
-        log.warning("delivery_failed", extra={"delivery": str(delivery.pk), **attempt})
+    seconds = round(time.monotonic() - started, 3)
+    attempt = {"at": instant(timezone.now()), "status": status, "reason": reason}
+    delivery.attempts.append({**attempt, "seconds": seconds})
+    if not reason:
+        _end(delivery, DeliveryState.DELIVERED)
     else:
-        pause = timedelta(seconds=PAUSES_S[len(attempts) - 1])
-        changed |= {"state": DeliveryState.WAITING, "retry_at": Now() + pause}
-    if attempt["reason"]:
-        counters.count("delivery_attempts_failed", kind)
-    held = Delivery.objects.filter(
+        counters.count("delivery_attempts_failed", delivery.channel.kind)
+        if is_final or len(delivery.attempts) >= MOST_ATTEMPTS:
+            _end(delivery, DeliveryState.FAILED)
+        else:
+            pause = timedelta(seconds=PAUSES_S[len(delivery.attempts) - 1])
+            _write(delivery, state=DeliveryState.WAITING, retry_at=Now() + pause)
+    end_turn(Work.MESSAGE, delivery.workspace_id, seconds)
+
+
+def _end(delivery: Delivery, state: DeliveryState) -> None:
+    if not _write(delivery, state=state, ended_at=Now()):
+        return
+    counters.count("deliveries_ended", delivery.channel.kind, state)
+    if state == DeliveryState.FAILED:
+        about = {"delivery": str(delivery.pk), **delivery.attempts[-1]}
+        log.warning("delivery_failed", extra=about)
+
+
+def _write(delivery: Delivery, **changed: Any) -> bool:
+    """Write it with its attempts and without a lease; False where another worker took it."""
+    rows = Delivery.objects.filter(
         pk=delivery.pk, state=DeliveryState.SENDING, fence=delivery.fence
     )
-    held.update(**changed)
-    end_turn(Work.MESSAGE, delivery.workspace_id, attempt["seconds"])
+    return bool(rows.update(attempts=delivery.attempts, lease_until=None, **changed))
 
 
 def forget_old() -> int:

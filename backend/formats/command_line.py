@@ -34,7 +34,7 @@ def _values_of(header: str, command: Sequence[str]) -> list[str]:
 
 
 # Its program has the name of the one that it is made of.
-_PROGRAMS = {"wrk2": ("wrk", "wrk2")}
+_PROGRAMS = {"wrk2": ("wrk", "wrk2"), "nighthawk": ("nighthawk", "nighthawk_client")}
 
 
 def _is_of(tool: str, command: Sequence[str]) -> bool:
@@ -50,7 +50,7 @@ _SCRIPT = re.compile(r"-s.*|--script(?:=.*)?", re.DOTALL)
 _ASKS_COMPRESSION = {
     **dict.fromkeys(("hey", "oha", "vegeta"), True),
     **dict.fromkeys(("ab", "autocannon", "bombardier", "h2load", "httperf", "plow"), False),
-    **dict.fromkeys(("weighttp", "wrk", "wrk2"), False),
+    **dict.fromkeys(("nighthawk", "rewrk", "weighttp", "wrk", "wrk2"), False),
 }
 
 

@@ -7,7 +7,12 @@ from dataclasses import dataclass
 from backend.formats.tools import TOOLS
 
 # Programs by another name than their format.
-PROGRAMS = {**{name: (name,) for name in TOOLS}, "wrk": ("wrk", "wrk2"), "boom": ("hey",)}
+PROGRAMS = {
+    **{name: (name,) for name in TOOLS},
+    "wrk": ("wrk", "wrk2"),
+    "boom": ("hey",),
+    "bzt": ("taurus",),
+}
 # What starts another program, which comes behind options of its own.
 WRAPPERS = frozenset(
     ("sudo", "time", "env", "nohup", "exec", "nice", "taskset", "numactl", "timeout", "stdbuf")

@@ -176,9 +176,17 @@ class _Cutter(TextParts):
         line of a log."""
         if block.is_behind:
             return not self.part(block.first, block.last, block.kind).claims
-        if self.source.raw_lines[block.first - self.first].lstrip(" >").startswith(TABLE_HEADS):
+        if self._head_of(block).startswith(TABLE_HEADS):
             return True
         return block.kind == DRAWN and bool(self.part(block.first, block.last).claims)
+
+    def _head_of(self, block: Block) -> str:
+        """The first line of a table; where a rule stands above it, the line above the rule."""
+        at = block.first
+        has_rule = at - 1 > self.first and self.row(at - 1).lstrip(" >").startswith("+")
+        if block.kind == DRAWN and has_rule:
+            at -= 2
+        return self.row(at).lstrip(" >")
 
     def _with_next_of_tool(self, part: Part, following: Part) -> Part | None:
         """Two JSON documents in a row that one tool wrote, which may replace each other. One that

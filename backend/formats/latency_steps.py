@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from backend.formats.numbers import GO_UNITS_US
+from backend.formats.numbers import TIME_UNITS_US
 from backend.formats.tools import TOOLS
 
 # Locust prints percentiles with 2 significant digits: 105 ms as 110 ms.
@@ -22,10 +22,10 @@ def figure_step_us(tool: str | None, report_step_us: float, figure_us: float) ->
         return max(report_step_us, LOCUST_SHARE * figure_us)
     unit = _unit_of(figure_us)
     if tool == "vegeta":
-        return min(report_step_us, GO_UNITS_US[_BELOW[unit]])
+        return min(report_step_us, TIME_UNITS_US[_BELOW[unit]])
     if tool not in TOOLS or not TOOLS[tool].prints_two_decimals:
         return report_step_us
-    hundredth = GO_UNITS_US["s" if unit in ("h", "m") else unit] / 100
+    hundredth = TIME_UNITS_US["s" if unit in ("h", "m") else unit] / 100
     if tool == "k6":
         # k6 can be set to print all times in one unit.
         return max(report_step_us, hundredth) if report_step_us >= K6_TEXT_US else report_step_us
@@ -44,4 +44,4 @@ def finest_step_us(
 
 
 def _unit_of(figure_us: float) -> str:
-    return next(unit for unit in _BELOW if figure_us >= GO_UNITS_US[unit] or unit == "us")
+    return next(unit for unit in _BELOW if figure_us >= TIME_UNITS_US[unit] or unit == "us")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
 from backend.errors import InvalidInput
+from backend.formats.outcome import Outcome, outcome_as_printed, outcome_by_class
 from backend.stats import Histogram
 
 # How an attempt can fail; the other files name these classes only through here.
@@ -134,18 +135,26 @@ class ParsedTrial:
     warmup_s: Number | None = None
     requests_completed: int | None = None
     requests_ok: int | None = None
+    # All attempts, and those that the tool prints as failed, whatever their class: where the counts
+    # by class are unknown or overlap. Read `outcome` instead, which has the counts of every trial.
+    attempts: int | None = None
+    failed: int | None = None
     reported_rps: Number | None = None
     bytes_received: int | None = None
     # Of bodies alone, where the tool counts headers too and tells them apart.
     body_bytes: int | None = None
     transfer_rate_bytes_s: Number | None = None
+    # What follows from the rate, and is printed beside it: the rates of wrk's threads, where these
+    # are steady, and ab's time of a request, connections × time ÷ requests.
+    threads_rps: Number | None = None
+    request_time_us: Number | None = None
     errors: Mapping[str, int | None] = field(default_factory=dict)
     # The output leaves out attempts without a response, so nobody knows how many these were.
     lists_answers_only: bool = False
     # None: a count that the tool does not print.
     tool_errors: Mapping[str, int | None] = field(default_factory=dict)
     status_counts: Mapping[str, int] | None = None
-    # Responses that are not 2xx, of a tool that does not tell redirects from errors.
+    # Responses that are not 2xx, of a tool that does not tell redirects from errors: they failed.
     not_2xx: int | None = None
     latency: Latency = field(default_factory=Latency)
     # samples, histogram, percentiles, summary or None
@@ -160,6 +169,8 @@ class ParsedTrial:
     incomplete: bool = False
     # Where the artefacts, or figures within one, contradict each other.
     disagreements: tuple[str, ...] = ()
+    # A sentence, where rows or latencies are of a part of the requests that the report counts.
+    partial_samples: str = ""
     # The command line above the output, and the lines of a file with several outputs, from 1.
     command: str = ""
     lines: tuple[int, int] | None = None
@@ -190,6 +201,19 @@ class ParsedTrial:
         return self.errors.get(CLIENT_CLASS) or 0
 
     @property
+    def outcome(self) -> Outcome:
+        """How many attempts were made and how many of them failed, as far as the output says."""
+        if self.failed is not None:
+            return outcome_as_printed(self.attempts, self.failed, client_errors=self.client_errors)
+        return outcome_by_class(
+            self.requests_completed,
+            self.requests_ok,
+            status=self.errors.get("status"),
+            unanswered=[self.errors.get(name) for name in UNANSWERED_CLASSES],
+            lists_answers_only=self.lists_answers_only,
+        )
+
+    @property
     def measured_s(self) -> float | None:
         """How long was measured, as exactly as the output says it, without the warm-up."""
         elapsed_s = self.elapsed_s if self.exact_elapsed_s is None else self.exact_elapsed_s
@@ -197,9 +221,12 @@ class ParsedTrial:
 
     def as_dict(self) -> dict[str, Any]:
         """The trial in the JSON shape in which tools are compared: one key per fact."""
-        latency = self.latency
+        latency, outcome = self.latency, self.outcome
         return {
             **{name: getattr(self, name) for name in FIGURES},
+            "attempts": outcome.attempts,
+            "failed": outcome.failed,
+            "error_rate": outcome.error_rate,
             "errors": self.error_counts,
             "tool_errors": dict(self.tool_errors),
             "status_counts": None if self.status_counts is None else dict(self.status_counts),
@@ -236,6 +263,7 @@ class ParsedTrial:
         """What is not a figure, where there is any."""
         remarks = {
             "incomplete": self.incomplete,
+            "partial_samples": self.partial_samples,
             "is_warmup": self.is_warmup,
             "command": self.command,
             "lines": list(self.lines or ()),

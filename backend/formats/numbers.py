@@ -4,13 +4,14 @@ Every number is finite and at least 0, but for those of `parse_float`: no tool p
 Here is also the elapsed time that a printed rate implies, where the printed time is rounded more.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar, cast
 
 Figure = TypeVar("Figure", bound=float)
-TIME_UNITS_US = {"us": 1.0, "ms": 1e3, "s": 1e6, "m": 60e6, "h": 3600e6}
-# As Go prints durations.
-GO_UNITS_US = {"ns": 1e-3, **TIME_UNITS_US}
+TIME_UNITS_US = {"ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6, "m": 60e6, "h": 3600e6}
+# The same units as some tools spell them.
+TIME_UNITS_US |= {"msec": 1e3, "sec": 1e6, "secs": 1e6, "min": 60e6, "hr": 3600e6}
 # The micro sign and the Greek letter, which look the same.
 MICRO_SIGNS = str.maketrans({"\u00b5": "u", "\u03bc": "u"})
 BINARY_UNITS = {"B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
@@ -24,6 +25,8 @@ LONGEST_MS = LONGEST_S * 1000
 LONGEST_LINE = 2000
 # Go's longest duration, 292 years, has 24 characters: "2562047h47m16.854775807s".
 LONGEST_DURATION = 32
+# One amount of a duration, such as "30.5s" or "3 ms".
+_AMOUNT = re.compile(r"([0-9.,]{1,30}) ?([a-z]{1,4}) ?")
 MICROSECOND = 1e-6
 
 
@@ -86,38 +89,52 @@ def scaled(value: float | None, factor: float) -> float | None:
     return None if value is None else round(value * factor, 6)
 
 
-def step_us(word: str) -> float | None:
+def step_us(text: str) -> float | None:
     """The smallest step a printed time can show, in µs: 10 for "27.92ms", at least 1.
 
-    None if the word is no time.
+    None if the text is no time.
     """
-    digits, unit = split_unit(word)
-    factor = TIME_UNITS_US.get(unit)
-    # The power below takes long where there are too many digits for a number.
-    if factor is None or parse_number(digits) is None:
+    amounts = _amounts(text)
+    if not amounts:
         return None
+    digits, unit = amounts[-1]
     decimals = len(digits.partition(".")[2])
-    return max(1.0, round(factor / float(10**decimals), 6))
+    return max(1.0, round(TIME_UNITS_US[unit] / float(10**decimals), 6))
 
 
-def parse_duration_us(word: str) -> float | None:
-    """The µs of a duration as Go prints it ("1m2.5s", "29.8ms", "0s"); None if it is not one."""
-    if len(word) > LONGEST_DURATION:
+def parse_duration_us(text: str) -> float | None:
+    """The µs of a time in one unit or several ("27.92ms", "3 ms", "1m30.5s"); None if it is none.
+
+    Every format that prints times with their units reads them here.
+    """
+    amounts = _amounts(text)
+    if not amounts:
         return None
-    rest, total = word.translate(MICRO_SIGNS), 0.0
-    while rest:
-        digits = len(rest) - len(rest.lstrip("0123456789."))
-        end = len(rest) - len(rest[digits:].lstrip("hmsnu"))
-        amount = parse_amount(rest[:end], GO_UNITS_US)
-        if amount is None:
+    parts = (float(digits) * TIME_UNITS_US[unit] for digits, unit in amounts)
+    # Six digits after the point: what multiplying decimals by 1000 adds is noise.
+    return round(sum(parts), 6)
+
+
+def _amounts(text: str) -> list[tuple[str, str]] | None:
+    """Digits and unit of each part of a duration; None if the text is no duration."""
+    if len(text) > LONGEST_DURATION:
+        return None
+    plain = text if text.isascii() else text.translate(MICRO_SIGNS)
+    amounts: list[tuple[str, str]] = []
+    at = 0
+    while at < len(plain):
+        part = _AMOUNT.match(plain, at)
+        digits = "" if part is None else _ungrouped(part[1])
+        if part is None or part[2] not in TIME_UNITS_US or parse_number(digits) is None:
             return None
-        total, rest = total + amount, rest[end:]
-    return round(total, 6) if word else None
+        amounts.append((digits, part[2]))
+        at = part.end()
+    return amounts
 
 
-def parse_duration_s(word: str) -> float | None:
+def parse_duration_s(text: str) -> float | None:
     """As `parse_duration_us`, in seconds."""
-    microseconds = parse_duration_us(word)
+    microseconds = parse_duration_us(text)
     return None if microseconds is None else round(microseconds / 1e6, 9)
 
 
@@ -187,6 +204,29 @@ def optional_line(value: Any) -> str | None:
     if not isinstance(value, str) or len(value) > LONGEST_LINE or not value.isprintable():
         raise ValueError(f"{value!r} is not a line of text")
     return value
+
+
+def count_of_share(count: int, percent: str) -> int | None:
+    """The only whole number that is so many printed percent of a count; None if there are more."""
+    nearest, slack = _nearest_of_share(count, percent)
+    return nearest if slack < 0.5 else None
+
+
+def nearest_of_share(count: int, percent: str) -> int | None:
+    """The whole number nearest to so many printed percent of a count, also where others have that
+    share too. None where none has it, and where it is 0 and another has it."""
+    nearest, slack = _nearest_of_share(count, percent)
+    return nearest if nearest or slack < 0.5 else None
+
+
+def _nearest_of_share(count: int, percent: str) -> tuple[int | None, float]:
+    """The nearest number, None where it has another share; and how far others with it may be."""
+    share = parse_number(percent)
+    if share is None or share > 100:
+        return None, 0.0
+    exact = count * share / 100
+    slack = count * 0.5 / 10.0 ** (2 + len(percent.partition(".")[2]))
+    return (round(exact) if abs(round(exact) - exact) <= slack + 1e-9 else None), slack
 
 
 def implied_elapsed_s(

@@ -1,4 +1,7 @@
-"""Logs as they are kept: what a CI system, docker or kubectl puts before each line is removed.
+"""Outputs as they are kept and shown: what surrounds them is removed, and said in a note.
+
+First the dress of mails, web pages and Markdown, then what a CI system, docker or kubectl puts
+before each line.
 
 Only the beginnings of lines are looked at, each once for each kind, so the cost grows with the
 bytes alone. The lines stay, and so do their numbers, unless the lines of several services are
@@ -11,6 +14,8 @@ from dataclasses import dataclass, replace
 from typing import BinaryIO
 
 from backend.formats.decoding import UTF16_MARKS
+from backend.formats.dress import LONGEST as LONGEST_DRESSED
+from backend.formats.dress import undressed
 from backend.formats.logs import line_chunks
 from backend.formats.model import RawArtefact
 from backend.formats.streams import stream_of
@@ -93,10 +98,22 @@ class PlainText:
 
 
 def plain_texts(artefact: RawArtefact) -> list[PlainText]:
-    """The artefact without prefixes; the lines of each service apart where several are mixed."""
-    return [
-        _without_runner_lines(text) for text in _without_prefixes(PlainText(artefact), MOST_LAYERS)
-    ]
+    """The artefact without dress and prefixes; the lines of each service apart where several are
+    mixed."""
+    text = _without_dress(PlainText(artefact))
+    return [_without_runner_lines(plain) for plain in _without_prefixes(text, MOST_LAYERS)]
+
+
+def _without_dress(text: PlainText) -> PlainText:
+    with text.artefact.open() as stream:
+        data = read_up_to(stream, LONGEST_DRESSED + 1)
+    if len(data) > LONGEST_DRESSED:
+        return text
+    plain, notes = undressed(_in_utf_8(data))
+    if not notes:
+        return text
+    artefact = replace(text.artefact, open=RawArtefact.of(text.artefact.name, plain).open)
+    return replace(text, artefact=artefact, notes=notes)
 
 
 def _without_runner_lines(text: PlainText) -> PlainText:
@@ -131,11 +148,15 @@ def _head(artefact: RawArtefact) -> bytes:
     with artefact.open() as stream:
         head = read_up_to(stream, HEAD_BYTES)
     is_cut = len(head) == HEAD_BYTES
-    if head.startswith(UTF16_MARKS):
-        head = head.decode("utf-16", errors="replace").encode()
-    elif b"\0" in head[:4096]:
-        return b""
+    head = _in_utf_8(head)
     return head[: head.rfind(b"\n") + 1] if is_cut else head
+
+
+def _in_utf_8(data: bytes) -> bytes:
+    """The bytes of a text in UTF-8; nothing of a binary file."""
+    if data.startswith(UTF16_MARKS):
+        return data.decode("utf-16", errors="replace").encode()
+    return b"" if b"\0" in data[:4096] else data
 
 
 def _prefix_of(head: bytes) -> Prefix | None:

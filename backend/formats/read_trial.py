@@ -14,6 +14,10 @@ from backend.stats.histogram import stored_percentiles
 
 # Of a time series as JSON. What is longer is kept without one.
 MOST_TIMELINE_BYTES = 64 << 20
+SLICES_AT_ONCE = 1000
+# Made when this is imported, since two threads at the first use of a type end the process.
+_PARTS = msgspec.json.Decoder(list[msgspec.Raw])
+_SLICES = msgspec.json.Decoder(list[TimeSlice])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,9 +66,21 @@ def pack_slices(slices: Sequence[TimeSlice]) -> bytes | None:
     return zlib.compress(text) if 0 < len(text) <= MOST_TIMELINE_BYTES else None
 
 
-def slices_in(packed: bytes | None) -> tuple[TimeSlice, ...]:
+def slices_in(packed: bytes | memoryview | None) -> Sequence[TimeSlice]:
     """The slices again; none of None."""
-    if packed is None:
-        return ()
-    text = zlib.decompressobj().decompress(packed, MOST_TIMELINE_BYTES)
-    return msgspec.json.decode(text, type=tuple[TimeSlice, ...])
+    return () if packed is None else read_slices(unpack_slices(packed))
+
+
+def unpack_slices(packed: bytes | memoryview) -> bytes:
+    """The JSON list of slices; an empty one where it is longer than MOST_TIMELINE_BYTES."""
+    text = zlib.decompressobj().decompress(packed, MOST_TIMELINE_BYTES + 1)
+    return text if len(text) <= MOST_TIMELINE_BYTES else b"[]"
+
+
+def read_slices(text: bytes) -> Sequence[TimeSlice]:
+    """The slices of a JSON list, decoded few at a time: no other thread runs meanwhile."""
+    parts, slices = _PARTS.decode(text), list[TimeSlice]()
+    for start in range(0, len(parts), SLICES_AT_ONCE):
+        some = b",".join(parts[start : start + SLICES_AT_ONCE])
+        slices += _SLICES.decode(b"[" + some + b"]")
+    return slices

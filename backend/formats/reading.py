@@ -16,6 +16,7 @@ from backend.formats.refusals import refuse_impossible
 from backend.formats.techempower import HeadedOutput, headed_outputs
 from backend.formats.text import Line, Source
 from backend.formats.tools import program_names
+from backend.formats.unmeasured import without_unmeasured
 from backend.formats.unread import unread_in
 
 # Raised whenever a reading of the same bytes can change.
@@ -136,7 +137,7 @@ def _finished(run: _Run, text: _Text, *, is_alone: bool) -> Entry:
         notes=(*text.notes, *beside),
         output_name=name_of(entry, part, run.place, run.lines),
     )
-    return refuse_impossible(finished)
+    return _checked(finished)
 
 
 def _read_together(texts: Sequence[_Text], hint: str | None) -> list[Entry]:
@@ -160,7 +161,7 @@ def _of_files(
     if isinstance(entry, FormatError):
         return entry
     tool, why, notes = known
-    return refuse_impossible(
+    return _checked(
         replace(
             entry,
             tool=entry.tool or tool,
@@ -177,6 +178,11 @@ def _sources_of(text: _Text) -> list[Source]:
     parts = [part for part in text.parts if part.claims]
     is_mixed = len({part.kind for part in parts}) > 1
     return [source for part in parts for source in part.sources] if is_mixed else [text.source]
+
+
+def _checked(trial: ParsedTrial) -> Entry:
+    """The trial without what was not measured, or a refusal of what cannot be."""
+    return refuse_impossible(without_unmeasured(trial))
 
 
 def _choose(texts: Sequence[_Text], hint: str | None) -> tuple[str, str]:

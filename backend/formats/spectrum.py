@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from backend.formats.model import FormatError
-from backend.formats.numbers import parse_count, parse_number
+from backend.formats.numbers import LONGEST_S, parse_count, parse_number
 from backend.formats.text import Line
 from backend.stats import Histogram
 
@@ -114,9 +114,11 @@ def _row(line: Line) -> tuple[float, float, int]:
     words = line.words
     value, fraction = (parse_number(word) for word in (*words, "", "")[:2])
     count = parse_count(words[2]) if len(words) in (3, 4) else None
-    if value is None or fraction is None or count is None or fraction > 1:
+    # In ms or µs: neither is longer than this.
+    is_time = value is not None and value <= LONGEST_S * 1e6
+    if not is_time or fraction is None or count is None or fraction > 1:
         raise _damaged(line, "value, percentile, count and 1/(1-percentile)")
-    return value, fraction, count
+    return value or 0.0, fraction, count
 
 
 def _footer(line: Line) -> dict[str, float | None]:

@@ -5,7 +5,6 @@ Line splits and string methods only: everything here is linear in the input.
 
 from __future__ import annotations
 
-import html
 import io
 import json
 import re
@@ -15,7 +14,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from operator import attrgetter
-from string import whitespace
 from typing import Any, BinaryIO, NamedTuple
 
 import orjson
@@ -33,9 +31,6 @@ MOST_FAULTS = 50
 
 # No-break, narrow no-break, figure and thin space, apostrophes.
 SEPARATORS = ("\u00a0", "\u202f", "\u2007", "\u2009", "'", "\u2019")
-# What a mail puts before the lines it quotes.
-QUOTING = ">\u00a0" + whitespace
-HTML_MARKS = ("<br", "</td>", "</th>", "</pre>", "<pre")
 
 # How a list in JSON begins: "[12:34:56] started", "[INFO]" and "[200] 5 responses" are none.
 _LIST = re.compile(r'\[\s*(?:$|[{\["\]]|-?\d[\d.eE+-]{0,40}\s*(?:,|\]$))')
@@ -286,15 +281,11 @@ def blocks(lines: Sequence[Line], starts: Sequence[int]) -> list[list[Line]]:
 
 
 def clean_lines(text: str, first: int = 1) -> list[Line]:
-    """Lines without mail quoting, HTML or surrounding space; a carriage return ends one too.
+    """Lines without surrounding space; a carriage return ends one too.
 
     Of blank lines in a row, those after MOST_BLANKS are left out. Localised separators of thousands
     (no-break and thin spaces, apostrophes) become commas.
     """
-    if any(mark in text for mark in HTML_MARKS):
-        text = html.unescape(_without_tags(text))
-    elif "&lt;" in text:
-        text = html.unescape(text)
     clean, lines, blanks = _cleaner(text), list[Line](), 0
     if "\r" not in text:
         rows = list(map(clean, text.split("\n")))
@@ -313,9 +304,9 @@ def clean_lines(text: str, first: int = 1) -> list[Line]:
 def _cleaner(text: str) -> Callable[[str], str]:
     """Cleans a line of the text; of most texts, lines have nothing but spaces to lose."""
     separators = [mark for mark in SEPARATORS if mark in text]
-    if not separators and ">" not in text:
+    if not separators:
         return str.strip
-    return lambda line: _unquoted(_with_commas(line, separators))
+    return lambda line: _with_commas(line, separators).strip()
 
 
 def _with_commas(line: str, separators: Sequence[str]) -> str:
@@ -334,21 +325,6 @@ def _separates(before: str, after: str) -> bool:
     continues = before == head and len(head) == 3
     begins = 1 <= len(head) <= 3 and head[0] != "0"
     return (begins or continues) and len(group) == 3
-
-
-def _without_tags(text: str) -> str:
-    first, *rest = text.split("<")
-    return first + "".join(_after_tag(piece) for piece in rest)
-
-
-def _after_tag(piece: str) -> str:
-    tag, closed, tail = piece.partition(">")
-    return " " + tail if closed and "\n" not in tag else "<" + piece
-
-
-def _unquoted(line: str) -> str:
-    line = line.strip()
-    return line.lstrip(QUOTING) if line.startswith(">") else line
 
 
 def is_prompt(line: str) -> bool:

@@ -1,4 +1,8 @@
-"""Joins readings of one trial from several artefacts, without averaging."""
+"""Joins readings of one trial from several artefacts, without averaging.
+
+A part never outranks the whole: the rows of a log that hold fewer than 99 % of the requests that a
+report counts are evidence, and the figures are the report's.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -12,15 +16,22 @@ Item = TypeVar("Item")
 # What the artefacts of one trial must agree on, whatever they round.
 EXACT = ("tool_version", "loop", "connections", "requests_completed", "requests_ok")
 DISTRIBUTION = ("latency_origin", "latency_resolution_us", "samples", "histogram")
+# Below this share of the requests that a report counts, rows are a part: the head or the tail of a
+# log, which may hold its fastest requests alone.
+WHOLE_SHARE = 0.99
+COUNTS = ("requests_completed", "requests_ok")
+# What is true of all requests though it stands beside a part of them.
+DESCRIPTION = ("tool_version", "url", "server_software")
 
 
 def joined(trials: Sequence[tuple[str, ParsedTrial]]) -> ParsedTrial:
     """One trial of several readings of it, each with its artefact's name, the best first.
 
     A figure comes from the first that has it. Where a later one contradicts a count, that is a
-    disagreement. The latencies of every request come from the first that has them.
+    disagreement. The latencies of every request come from the first that has them. A reading of a
+    part of the requests gives no figure.
     """
-    (best_name, best), *others = trials
+    (best_name, best), *others = wholes_of(trials)
     for name, other in others:
         contradictions = tuple(_contradictions(best_name, best, name, other))
         best = replace(
@@ -34,7 +45,12 @@ def joined(trials: Sequence[tuple[str, ParsedTrial]]) -> ParsedTrial:
 def with_samples(
     trial: ParsedTrial, rows: ParsedTrial, disagreements: Iterable[str]
 ) -> ParsedTrial:
-    """The trial with the latency of every request, and how the two contradict each other."""
+    """The trial with the latency of every request, and how the two contradict each other.
+
+    Without the latencies where the rows are a part of the requests.
+    """
+    if not covers(rows, trial):
+        return with_part_noted(trial, rows, disagreements)
     samples: dict[str, Any] = {field: getattr(rows, field) for field in DISTRIBUTION}
     return replace(
         trial,
@@ -42,6 +58,58 @@ def with_samples(
         disagreements=(*trial.disagreements, *disagreements),
         **samples,
     )
+
+
+def covers(part: ParsedTrial, whole: ParsedTrial) -> bool:
+    """Whether rows hold the requests that another reading counts, or nobody can tell."""
+    return all(
+        counted >= WHOLE_SHARE * of_all for counted, of_all in _counts_of_both(part, whole).values()
+    )
+
+
+def with_part_noted(
+    whole: ParsedTrial, part: ParsedTrial, disagreements: Iterable[str]
+) -> ParsedTrial:
+    """The whole, which says how many of its requests the rows beside it hold."""
+    counts = _counts_of_both(part, whole)
+    name, (counted, of_all) = min(counts.items(), key=lambda item: item[1][0] / max(item[1][1], 1))
+    requests = "successful requests" if name == "requests_ok" else "requests"
+    sentence = (
+        f"The rows beside the report hold {counted:,} of its {of_all:,} {requests}, so the "
+        "latencies are those that the report prints."
+    )
+    described = {name: getattr(whole, name) or getattr(part, name) for name in DESCRIPTION}
+    return replace(
+        whole,
+        partial_samples=sentence,
+        disagreements=(*whole.disagreements, *disagreements),
+        **described,
+    )
+
+
+def wholes_of(trials: Sequence[tuple[str, ParsedTrial]]) -> list[tuple[str, ParsedTrial]]:
+    """The readings without those that are rows of a part of the requests: the first tells these."""
+    are_parts = [_is_part(rows, trials) for _, rows in trials]
+    parts = [named for named, is_part in zip(trials, are_parts, strict=True) if is_part]
+    wholes = [named for named, is_part in zip(trials, are_parts, strict=True) if not is_part]
+    if not parts or not wholes:
+        return list(trials)
+    (whole_name, whole), *others = wholes
+    for name, part in parts:
+        if not covers(part, whole):
+            contradictions = _contradictions(whole_name, whole, name, part)
+            whole = with_part_noted(whole, part, contradictions)
+    return [(whole_name, whole), *others]
+
+
+def _is_part(rows: ParsedTrial, trials: Sequence[tuple[str, ParsedTrial]]) -> bool:
+    return rows.histogram is not None and not all(covers(rows, whole) for _, whole in trials)
+
+
+def _counts_of_both(part: ParsedTrial, whole: ParsedTrial) -> dict[str, tuple[int, int]]:
+    """The counts that both have, by name."""
+    pairs = ((name, getattr(part, name), getattr(whole, name)) for name in COUNTS)
+    return {name: (own, other) for name, own, other in pairs if None not in (own, other)}
 
 
 def one_of(readings: Sequence[Entry]) -> ParsedTrial:
@@ -120,4 +188,6 @@ def _missing(best: ParsedTrial, other: ParsedTrial) -> list[str]:
         fields += DISTRIBUTION
     if best.elapsed_s is None:
         fields.append("exact_elapsed_s")
+    if best.outcome.failed is None:
+        fields += ("attempts", "failed")
     return fields if best.timeline else [*fields, "timeline"]

@@ -66,8 +66,9 @@ TOOLS = {
     name: _tool(name)
     for name in (
         *("ab", "artillery", "autocannon", "bombardier", "fortio", "gatling", "h2load"),
-        *("hdrhistogram", "hey", "httparena", "httperf", "jmeter", "k6", "locust", "oha", "plow"),
-        *("published", "siege", "tsung", "vegeta", "weighttp", "wrk", "wrk2"),
+        *("hdrhistogram", "hey", "httparena", "httperf", "jmeter", "k6", "locust", "nighthawk"),
+        *("oha", "plow", "published", "rewrk", "siege", "taurus", "tsung", "vegeta", "weighttp"),
+        *("wrk", "wrk2"),
     )
 }
 

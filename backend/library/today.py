@@ -1,12 +1,12 @@
 """What the same test says today: what the comparisons of our own run of a study's plan answer."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
+from uuid import UUID
 
-from django.db.models import Count
 from msgspec import UNSET
 
 from backend.analysis.answer import Answer
@@ -19,13 +19,15 @@ from backend.analysis.query.field import text_of
 from backend.analysis.query.units import at_place
 from backend.library.study import Study
 from backend.links import comparison_link
+from backend.runs.checks.response_sizes import USUAL_HEADER_BYTES, ResponseSize, group_sizes
 from backend.runs.models import Cell, Run
 
 
 class TodayAnswer(NamedTuple):
     """What the comparison of one workload answers, and the address of its page.
 
-    `workload`: with the size of its answers, such as "hello, 37 bytes", where others are larger.
+    `workload`: with the size of its answers, such as "hello, 37 bytes", where it is several
+    questions.
     `ranked`: the rows of its ranking that have a place, the best first, at `place`, such as
     "at 60 connections"; none where nothing is ranked.
     """
@@ -51,34 +53,47 @@ def answer_today(
 
 
 def _answer_each(study: Study, run: Run, servers: Sequence[str], viewer: str) -> list[TodayAnswer]:
-    sizes = _sizes_by_workload(run, servers)
     asked = CompareQuery.parse(study.query).with_filters(run=[run.pk], server=servers)
+    questions = _find_questions(run, servers)
+    counts = Counter(name for name, _ in questions)
     return [
         _answer(
-            f"{name}, {size:,} bytes" if len(sizes[name]) > 1 else name,
-            # Answers of two sizes are two questions: together they cannot be ranked.
-            asked.with_filters(workload=[name], payload=[size] if len(sizes[name]) > 1 else ()),
+            _named(name, sizes) if counts[name] > 1 else name,
+            asked.with_filters(workload=[name], payload=sizes if counts[name] > 1 else ()),
             run,
             viewer,
         )
-        for name in sizes
-        for size in sizes[name]
+        for name, sizes in questions
     ]
 
 
-def _sizes_by_workload(run: Run, servers: Sequence[str]) -> dict[str, list[int]]:
-    """The sizes of its answers by the name of the workload, those of the most servers first."""
+def _named(workload: str, sizes: Sequence[int]) -> str:
+    """`hello, 37 bytes`, or `hello, 37 to 40 bytes`."""
+    least, most = min(sizes), max(sizes)
+    return f"{workload}, {least:,}{f' to {most:,}' if most > least else ''} bytes"
+
+
+def _find_questions(run: Run, servers: Sequence[str]) -> list[tuple[str, list[int]]]:
+    """The name of a workload and the sizes of its answers, for each question; that of the most
+    servers first.
+
+    A comparison ranks the answers of one path that are of one size. Others are another question.
+    """
     cells = Cell.objects.filter(run=run).exclude(series__workload__name=None)
     if servers:
         cells = cells.filter(series__server__name__in=servers)
-    names = ("series__workload__name", "series__workload__payload_bytes")
-    rows = (
-        cells.order_by().values_list(*names).annotate(count=Count("series__server", distinct=True))
-    )
-    sizes: dict[str, list[int]] = defaultdict(list)
-    for name, size, _ in sorted(rows, key=lambda row: (-row[2], row[0])):
-        sizes[name].append(size)
-    return sizes
+    workload = ("series__workload__name", "series__workload__path")
+    rows = cells.values_list(*workload, "series__workload__payload_bytes", "series__server")
+    measured: dict[tuple[str, str], dict[int, set[UUID]]] = defaultdict(lambda: defaultdict(set))
+    for name, path, size, server in rows:
+        measured[name, path][size].add(server)
+    questions = [
+        (len(set().union(*map(by_size.__getitem__, group))), name, list(group))
+        for (name, _), by_size in measured.items()
+        for group in group_sizes({each: ResponseSize(each) for each in by_size}, USUAL_HEADER_BYTES)
+    ]
+    questions.sort(key=lambda question: (-question[0], *question[1:]))
+    return [(name, sizes) for _, name, sizes in questions]
 
 
 def _answer(workload: str, query: CompareQuery, run: Run, viewer: str) -> TodayAnswer:

@@ -285,6 +285,9 @@ class Trial(models.Model):
     elapsed_s = models.FloatField(null=True)
     requests_completed = models.BigIntegerField(null=True)
     requests_ok = models.BigIntegerField(null=True)
+    # What the error rate is made of (formats/outcome.py); null is unknown.
+    attempts = models.BigIntegerField(null=True)
+    failed = models.BigIntegerField(null=True)
     bytes_received = models.BigIntegerField(null=True)
     throughput_rps = models.FloatField(null=True)
     goodput_rps = models.FloatField(null=True)

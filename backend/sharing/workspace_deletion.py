@@ -3,6 +3,7 @@
 from backend.accounts.models import Workspace
 from backend.accounts.workspace import workspaces
 from backend.accounts.workspace.workspace_lock import lock_workspace
+from backend.runs.database.bulk import delete_rows
 from backend.sharing.models import ResultSet, SavedView, SharedRun
 from backend.transactions import whole
 
@@ -15,7 +16,7 @@ def delete_workspace(workspace: Workspace) -> None:
     are. Raises NotFound where it was deleted already.
     """
     lock_workspace(workspace.pk)
-    ResultSet.objects.filter(workspace=workspace).delete()
+    delete_rows(ResultSet.objects.filter(workspace=workspace))
     SharedRun.objects.filter(run__workspace=workspace).delete()
     SavedView.objects.filter(workspace=workspace).delete()
     workspaces.close(workspace)

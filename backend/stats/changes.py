@@ -23,7 +23,7 @@ from statistics import fmean, median
 from backend.stats.comparison import USUAL, Rule, against_baseline
 from backend.stats.drift import exceed_drift, least_distance
 from backend.stats.ratio import Ratio
-from backend.stats.replicates import CONFIDENCE, Observation, Sample
+from backend.stats.replicates import Observation, Sample, shared_confidence
 from backend.stats.student import t_quantile
 from backend.stats.thresholds import ODDS_OF_FINDING
 
@@ -63,35 +63,50 @@ class _Series:
     # The variance of a position's mean caused by its trials alone: the least possible noise.
     floor: float
     rule: Rule
+    # How many such series, and other families of intervals, share the error of the page.
+    families: int
+
+    def quantile_at(self, places: int) -> float:
+        """The share of noise that stays below a change, at each of so many places (Bonferroni)."""
+        return 1 - (1 - shared_confidence(self.families)) / 2 / places
 
 
-def find_changes(positions: Sequence[Sequence[float]], rule: Rule = USUAL) -> list[Change]:
+def find_changes(
+    positions: Sequence[Sequence[float]], rule: Rule = USUAL, *, families: int = 1
+) -> list[Change]:
     """The changes that are significant and relevant, in order; none below 6 positions.
 
     `positions`: the trial values of each; empty positions are skipped. Where any value is 0 or
-    less there is no ratio, so the list is empty.
+    less there is no ratio, so the list is empty. `families`: how many such series, and other
+    families of intervals, share the 5 % (Šidák).
     """
     indexes = [index for index, trials in enumerate(positions) if trials]
     trials = tuple(tuple(positions[index]) for index in indexes)
     if len(indexes) < LEAST_POSITIONS or min(min(each) for each in trials) <= 0:
         return []
-    means = tuple(fmean(map(log, each)) for each in trials)
-    series = _Series(trials, means, _floor(trials), rule)
+    series = _series(trials, rule, families)
     changes = _kept(series, _candidates(series))
     return [replace(change, index=indexes[change.index]) for change in changes]
 
 
-def least_change(positions: Sequence[Sequence[float]], rule: Rule = USUAL) -> float | None:
+def _series(trials: Sequence[tuple[float, ...]], rule: Rule, families: int) -> _Series:
+    means = tuple(fmean(map(log, each)) for each in trials)
+    return _Series(tuple(trials), means, _floor(trials), rule, families)
+
+
+def least_change(
+    positions: Sequence[Sequence[float]], rule: Rule = USUAL, *, families: int = 1
+) -> float | None:
     """The share by which the level in the middle of a series without a change would have had to
     change, so that about four of five such changes are found; None for more than twice."""
     trials = tuple(tuple(each) for each in positions if each)
     count = len(trials)
     if count < LEAST_POSITIONS or min(min(each) for each in trials) <= 0:
         return None
-    means = tuple(fmean(map(log, each)) for each in trials)
-    noise = _measure_noise(_Series(trials, means, _floor(trials), rule), [range(count)])
+    series = _series(trials, rule, families)
+    noise = _measure_noise(series, [range(count)])
     error = sqrt(noise.of_mean(count // 2) + noise.of_mean(count - count // 2))
-    by_place = t_quantile(1 - (1 - CONFIDENCE) / 2 / (count - 1), noise.freedom)
+    by_place = t_quantile(series.quantile_at(count - 1), noise.freedom)
     distance = max(by_place, least_distance(count)) + t_quantile(ODDS_OF_FINDING, noise.freedom)
     share = max(exp(min(distance * error, 1.0)) - 1, rule.relevant)
     return share if share < MOST_NAMED else None
@@ -230,10 +245,10 @@ def _test(
     places = (len(series.means) - 1) * noise.changes
     old, new = (_trials(series, segment) for segment in (before, after))
     bounds = _compare_trials(series, old, new)
-    least = t_quantile(1 - (1 - CONFIDENCE) / 2 / places, noise.freedom)
+    least = t_quantile(series.quantile_at(places), noise.freedom)
     if bounds is None or distance <= least:
         return distance, None
-    half = t_quantile((1 + CONFIDENCE) / 2, noise.freedom) * error
+    half = t_quantile(series.quantile_at(1), noise.freedom) * error
     low, high = min(bounds[0], step - half), max(bounds[1], step + half)
     verdict, why = series.rule.verdict(low, high)
     if low <= 0 <= high:
@@ -262,7 +277,7 @@ def _compare_trials(
         Sample(tuple(Observation(log(value), run=None) for value in values))
         for values in (old, new)
     )
-    (comparison,) = against_baseline(base, [other])
+    (comparison,) = against_baseline(base, [other], families=series.families)
     if not comparison.significant or abs(comparison.value) <= log1p(series.rule.relevant):
         return None
     assert comparison.low is not None

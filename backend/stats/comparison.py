@@ -86,10 +86,6 @@ class Precision(Struct, frozen=True, gc=False):
     steady: float | None = None
 
     @property
-    def of_runs(self) -> bool:
-        return self.unit == "run"
-
-    @property
     def half_width(self) -> float:
         return max(self.quantile * self.error, self.floor) + self.rounding
 
@@ -97,8 +93,9 @@ class Precision(Struct, frozen=True, gc=False):
 class Comparison(Struct, frozen=True, gc=False):
     """`other` − `base` on the log scale, with the interval of the whole family.
 
-    `between`: the variation between runs that was added, because the sides do not share their runs
-    and one has fewer than three; None if nothing was added. `has_two_modes`: the trials of a
+    `between`: the variation between runs that the interval allows for, because the sides do not
+    share their runs and one has fewer than three, or because new runs are held against a history
+    (`Floor.is_one_history`); None where neither holds. `has_two_modes`: the trials of a
     side fall into two groups; its centre is between them. `trials`: how many each side has, where
     trials show the noise. `sides`: the two series, for each workload that it is of.
     """

@@ -47,11 +47,11 @@ class Sides(Struct, frozen=True, gc=False):
         first, second = self.first, self.second
         if self.are_parts:
             return "shared run" if len(first.runs) == 1 else "these runs"
-        if first.of_runs and second.of_runs:
+        if first.unit == second.unit == "run":
             return "runs"
         if first.runs != second.runs:
             return "runs"
-        return first.scope if not first.of_runs else second.scope
+        return first.scope if first.unit != "run" else second.scope
 
 
 def only_runs(sample: Sample, runs: frozenset[Hashable]) -> Sample:
@@ -114,7 +114,7 @@ def are_apart(history: Units, new: Units) -> bool:
 
     Sides of three runs or more that share some are compared run by run.
     """
-    return history.of_runs and (not new.of_runs or history.runs.isdisjoint(new.runs))
+    return history.unit == "run" and (new.unit != "run" or history.runs.isdisjoint(new.runs))
 
 
 def new_runs(history: Units, new: Units, noises: tuple[Noise, Noise]) -> Contrast:
@@ -135,10 +135,10 @@ def new_runs(history: Units, new: Units, noises: tuple[Noise, Noise]) -> Contras
         chance = _chance_of(squares / freedom, freedom, between, prior)
         prior *= min(1.0, chance / PLAUSIBLE)
         between = (prior * between + squares) / (prior + freedom)
-        pooled += 0.0 if new.of_runs else freedom
+        pooled += 0.0 if new.unit == "run" else freedom
     expected = Noise(between / len(history.runs) + between / count, prior + freedom, pooled)
     # The variance of whole runs has that of their trials in it.
-    of_trials = 0.0 if new.of_runs else max(of_new.variance - between / count, 0.0)
+    of_trials = 0.0 if new.unit == "run" else max(of_new.variance - between / count, 0.0)
     rest = Noise(of_trials, of_new.freedom, of_new.pooled)
     return Contrast(
         value=new.centre - history.centre,
@@ -166,7 +166,7 @@ def run_exposure(first: Units, second: Units) -> float:
         return 0.0
     shares: dict[Hashable, float] = {}
     for side, sign in ((first, -1.0), (second, 1.0)):
-        if not side.of_runs:
+        if side.unit != "run":
             for run in side.runs:
                 shares[run] = shares.get(run, 0.0) + sign / len(side.runs)
     return sum(share * share for share in shares.values())
@@ -196,7 +196,7 @@ def sharpen(variance: float, freedom: float, source: RunSource) -> RunVariation:
 def run_variation(first: Units, second: Units) -> RunVariation:
     """How much runs differ, where no history says it and one side has fewer than three runs."""
     for side in (first, second):
-        if side.of_runs:
+        if side.unit == "run":
             return sharpen(side.variance, side.freedom, "side")
     return sharpen(0.0, 0, "assumed")
 

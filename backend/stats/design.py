@@ -11,9 +11,10 @@ from math import comb
 from typing import Literal, get_args
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from backend.stats.contrast import Sides
-from backend.stats.replicates import Observation, Units
+from backend.stats.replicates import Observation, Sample, Units
 
 # An order that chance alone gives at most once in so many is taken for that of the plan.
 LEAST_ORDERS = 10
@@ -56,6 +57,15 @@ def design_of(pairs: Iterable[Sides]) -> Design:
     )
 
 
+def design_of_levels(*levels: Sequence[Sample]) -> Design:
+    """The design of two levels of a trend: each has several positions, with starts of their own."""
+    sides = [tuple(trial for each in level for trial in each.observations) for level in levels]
+    if not all(sides):
+        return SOUND
+    first, second = (Sample(trials).units for trials in sides)
+    return replace(_design(Sides(first, second, None)), starts=None)
+
+
 def _design(sides: Sides) -> Design:
     first, second = sides.first, sides.second
     has_shared_runs = first.runs == second.runs
@@ -63,7 +73,7 @@ def _design(sides: Sides) -> Design:
         # Between runs, the interval allows for what runs differ by: each has starts of its own.
         starts=starts_of(first, second) if sides.scope != "runs" else None,
         order=_order(first, second) if has_shared_runs else None,
-        gap_s=None if first.of_runs and second.of_runs else _gap_s(first, second),
+        gap_s=None if first.unit == second.unit == "run" else _gap_s(first, second),
     )
 
 

@@ -116,7 +116,7 @@ def _residuals(first: Units, deviations: Sequence[Deviations]) -> list[Variance]
     squares = [_squares(each, blocks) for each in deviations]
     of_blocks = count * sum([mean * mean for mean in blocks.values()])
     share = (count - 1) / count
-    if not first.of_runs and not _exceeds_chance(of_blocks, freedom, squares, share):
+    if first.unit != "run" and not _exceeds_chance(of_blocks, freedom, squares, share):
         return None
     return [(square / (freedom * share), freedom * share) for square in squares]
 

@@ -29,7 +29,8 @@ class Ratio:
 
     `significant`: the interval excludes 1×. `relevant`: the value is beyond the threshold. `scope`:
     which runs the interval covers, as words. `advice`: what would decide an open ratio, as words.
-    `more`: how many more trials, or runs, of each side the advice names; 0 where it names none.
+    `more`: how many more trials, starts or runs of each side the advice names, and one above
+    `MOST_ADVISED` where it says that those are not enough; 0 where it names none.
     `lack`: what so few trials do not show, as words; None where their number is not the cause.
     `is_within_runs`: whether the interval covers the measured runs alone. `design`: what it does
     not allow for.

@@ -5,8 +5,10 @@ one run share the day and the build; trials of one start share where memory and 
 unit is the highest level that repeats:
 
 * the run's mean, from three runs on;
-* else the start's mean, where three starts or more are known;
-* else the trial. The interval then covers more trials of the same starts.
+* else the start's mean, where trials share starts, and all starts are known and have two degrees of
+  freedom or more inside the runs: three starts of one run, or four of two;
+* else the trial. The interval then covers more trials of the same starts, unless each trial has a
+  start of its own.
 
 With fewer than three runs, the interval covers these runs only. All values are logarithms: rates
 and latencies are positive and multiply. The centre of the trials of one run at one load is the
@@ -113,10 +115,10 @@ class Units(Struct, frozen=True, gc=False):
     """A sample as repeated units: means of runs, means of starts, or trials.
 
     `trials` are those of each run. `distances`: of each unit from the mean of all runs, or from
-    the mean of its run. `squares` is the sum of their squares, with `freedom` degrees. `weight`:
-    the variance of the centre ÷ the variance of a unit. `rounding`: how far it can move the centre,
-    where `freedom` is above 0. `starts`: how many starts of the server the trials had, where that
-    is known of each trial.
+    the mean of its run; of a start, weighted by its trials. `squares` is the sum of their
+    squares, with `freedom` degrees. `weight`: the variance of the centre ÷ the variance of a unit.
+    `rounding`: how far it can move the centre. `starts`: how many starts of the server the trials
+    had; None where that is unknown of a trial.
     """
 
     centre: float
@@ -133,13 +135,9 @@ class Units(Struct, frozen=True, gc=False):
     has_two_modes: bool = False
 
     @property
-    def of_runs(self) -> bool:
-        return self.unit == "run"
-
-    @property
     def covers_starts(self) -> bool:
         """Whether how starts differ is in the noise of the units: each run is a start too."""
-        return self.of_runs or _are_repeated(self.starts, len(self.runs))
+        return self.unit == "run" or _are_repeated(self.starts, len(self.runs))
 
     def mean_of(self, run: Hashable) -> float | None:
         """The mean of the trials of a run; None without any."""
@@ -174,7 +172,7 @@ class Units(Struct, frozen=True, gc=False):
 
     @property
     def scope(self) -> Scope:
-        if self.of_runs:
+        if self.unit == "run":
             return "runs"
         return "run" if len(self.runs) == 1 else "these runs"
 

@@ -20,8 +20,7 @@ from backend.stats.thresholds import (
     RELEVANT_SHARE,
 )
 
-MOST_UNITS = 999
-# More than these are not worth the time of a machine: less noise helps sooner.
+# More trials, starts or runs are not worth the time of a machine: less noise helps sooner.
 MOST_ADVISED = 30
 # The chance of a verdict that advice aims at: two in three. Four in five would need three times as
 # many trials.
@@ -53,17 +52,12 @@ class Advice:
     """`more` trials on each side, or starts or runs (`unit`), lead to a verdict with these odds.
     Of a build and its history, only runs of the build are to come.
 
-    None: more than `MOST_UNITS`.
+    None: not even `MOST_ADVISED` do.
     """
 
     more: int | None
     unit: Unit
     odds: float = ODDS
-
-    @property
-    def is_practical(self) -> bool:
-        """Whether so few are asked for that somebody will measure them."""
-        return self.more is not None and self.more <= MOST_ADVISED
 
 
 def least_difference(precision: Precision) -> float:
@@ -85,14 +79,14 @@ def trials_needed(comparison: Comparison, *, relevant: float = RELEVANT_SHARE) -
     if precision is None:
         return None
     threshold = log1p(relevant)
-    is_short = precision.of_runs and precision.steady is None
+    is_short = precision.unit == "run" and precision.steady is None
     fewest = max(1, LEAST_RUNS - precision.units) if is_short else 1
 
     def is_enough(more: int) -> bool:
         return _odds(comparison.value, precision, more, threshold) >= ODDS
 
-    more = bisect_left(range(MOST_UNITS + 1), True, lo=fewest, key=is_enough)
-    return Advice(more if more <= MOST_UNITS else None, precision.unit)
+    more = bisect_left(range(MOST_ADVISED + 1), True, lo=fewest, key=is_enough)
+    return Advice(more if more <= MOST_ADVISED else None, precision.unit)
 
 
 def _odds(value: float, precision: Precision, more: int, threshold: float) -> float:

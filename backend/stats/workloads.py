@@ -61,7 +61,7 @@ def _is_noise_shared(comparisons: Sequence[Comparison], precisions: Sequence[Pre
     """Whether several workloads have noise of the same runs, or of the same starts."""
     starts = [_starts(each) for each in comparisons]
     share_starts = len(set(chain.from_iterable(starts))) < sum(map(len, starts))
-    return share_starts or any(each.of_runs for each in precisions)
+    return share_starts or any(each.unit == "run" for each in precisions)
 
 
 def _starts(comparison: Comparison) -> set[tuple[Hashable, Hashable]]:

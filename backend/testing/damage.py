@@ -191,7 +191,8 @@ def _fault_of_entry(entry: ParsedTrial | FormatError, files: Files) -> str | Non
         json.dumps(entry.as_dict(), allow_nan=False)
     except (TypeError, ValueError) as fault:
         return f"a trial that is no JSON: {fault}"
-    counts = [entry.requests_completed, entry.requests_ok, *entry.errors.values()]
+    made = (entry.outcome.attempts, entry.outcome.failed)
+    counts = [entry.requests_completed, entry.requests_ok, *made, *entry.errors.values()]
     if any(count is not None and (type(count) is not int or count < 0) for count in counts):
         return f"counts that are none: {counts}"
     return None

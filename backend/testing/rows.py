@@ -10,6 +10,8 @@ import numpy as np
 from django.db.models import F
 
 from backend.accounts.models import Workspace
+from backend.formats.model import UNANSWERED_CLASSES
+from backend.formats.outcome import Outcome, outcome_by_class
 from backend.runs.models import Cell, Host, Run, Server, Trial, Workload
 from backend.runs.registry.identity import identity_of
 from backend.runs.registry.registry import SeriesIdentity, register_series
@@ -167,6 +169,7 @@ def _trial(
     ok = None if completed is None or spec.error_rate is None else completed
     if ok is not None and spec.error_rate:
         ok = round(ok * (1 - spec.error_rate))
+    outcome = _outcome(completed, ok, spec.errors)
     trial = Trial(
         run=cell.run,
         cell=cell,
@@ -179,6 +182,8 @@ def _trial(
         requests_completed=completed,
         requests_ok=ok,
         throughput_rps=rate,
+        attempts=outcome.attempts,
+        failed=outcome.failed,
         error_rate=spec.error_rate if rate is not None else None,
         errors=dict(spec.errors),
         resources=dict(spec.resources),
@@ -187,6 +192,16 @@ def _trial(
     if spec.p50_us is not None and rate is not None:
         _latency(trial, spec, spec.p50_us * 1000.0 / rate)
     return trial
+
+
+def _outcome(completed: int | None, ok: int | None, errors: Mapping[str, int]) -> Outcome:
+    return outcome_by_class(
+        completed,
+        ok,
+        status=errors.get("status"),
+        unanswered=[errors.get(name) for name in UNANSWERED_CLASSES],
+        lists_answers_only=False,
+    )
 
 
 def _latency(trial: Trial, spec: CellSpec, p50_us: float) -> None:

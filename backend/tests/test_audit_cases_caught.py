@@ -151,7 +151,7 @@ def test_a_rate_that_is_not_that_of_the_counts_is_told(lab):
 
     trials = [made_trial(rate, seed=at) for at, rate in enumerate(RATES)]
     lab.upload({"alpha": [print_trial("oha", trial, raise_rate) for trial in trials]}, tool="oha")
-    assert lab.ask().fired["throughput-disagrees"] == "warning"
+    assert lab.ask().fired["impossible-throughput"] == "error"
 
 
 def test_ports_that_ran_out_are_told(lab):

@@ -329,7 +329,7 @@ def raise_count_and_rate(text):
 def test_a_text_of_wrk_with_count_and_rate_raised(lab):
     lab.upload(every(raise_count_and_rate, texts()))
     answer = lab.ask()
-    assert answer.fired["tool-disagrees"] == "warning"
+    assert answer.fired["impossible-throughput"] == "error"
 
 
 @pytest.mark.parametrize("rounds", [3, 5])

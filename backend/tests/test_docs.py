@@ -104,6 +104,11 @@ def test_no_module_has_a_name_that_the_glossary_rejects():
     assert [str(path.relative_to(ROOT)) for path in modules if stem(path) in rejected] == []
 
 
+@pytest.mark.parametrize("word", ["payer", "turn", "limit"])
+def test_words_of_limits_are_in_the_glossary(word):
+    assert re.search(rf"^\| (?:[^|]*, )?{word}(?:,[^|]*)? \| ", GLOSSARY.read_text(), re.M)
+
+
 def defined_in(module):
     """The names that a module itself defines; a class in a class as `Outer.Inner`."""
     text = module.read_text()

@@ -1,9 +1,9 @@
 """Writing an archive: a zip of the rows as JSON lines, the raw files, and at its end the manifest.
 
-Everything is written as it is read, and nothing is kept in memory or on disk: tables are read in
-pages by their keys, because a cursor of the database does not work behind every pooler. The
-manifest comes last because it counts and hashes what stands before it; so an archive that was cut
-has none.
+Everything is written as it is read, and little is kept in memory, nothing on disk: tables are read
+in pages of few bytes, by their keys, because a cursor of the database does not work behind every
+pooler. The manifest comes last because it counts and hashes what stands before it; so an archive
+that was cut has none.
 """
 
 import hashlib
@@ -21,9 +21,10 @@ from django.utils import timezone
 from backend import __version__
 from backend.accounts.models import User, Workspace
 from backend.errors import WorkFailed
-from backend.ingest.models import END_STATES, Artefact, SmallContent, Upload
+from backend.ingest.models import END_STATES, Artefact, SmallContent
+from backend.runs.database.json_bytes import bytes_of_columns
+from backend.runs.database.portions import portions
 from backend.runs.database.read_router import repeatable_read
-from backend.runs.models import Run
 from backend.storage import CHUNK_BYTES, open_artefact
 from backend.transfer.encoding import encode
 from backend.transfer.layout import FORMAT, MANIFEST, MAX_FILES, MAX_LINE_BYTES, raw_path, rows_path
@@ -37,10 +38,9 @@ from backend.transfer.tables import (
     Table,
 )
 
-ROWS_AT_ONCE = 200
-# Of rows that have an envelope, or the texts of one: up to 4 MB each.
-LARGE_ROWS_AT_ONCE = 10
-_LARGE = (Run, Upload)
+# In memory at a time: so many rows, and so many bytes of their texts, JSON and binary data. One row
+# may have more: up to MAX_LINE_BYTES, and as much again as its line.
+ROWS_AT_ONCE, BYTES_AT_ONCE = 200, 4 << 20
 # Outputs shrink to a tenth at any level; the lowest is the fastest.
 LEVEL = 1
 
@@ -175,12 +175,16 @@ def archive_pieces(workspace: Workspace, beat: Callable[[Progress], None]) -> Ge
 
 
 def _in_pages(rows: QuerySet[Any]) -> Iterator[Any]:
-    """The rows, which are ordered by their keys, with one page in memory at a time."""
-    at_once = LARGE_ROWS_AT_ONCE if rows.model in _LARGE else ROWS_AT_ONCE
-    page = list(rows[:at_once])
-    while page:
-        yield from page
-        page = list(rows.filter(pk__gt=page[-1].pk)[:at_once])
+    """The rows, which are ordered by their keys, with one page in memory at a time.
+
+    The database tells their sizes before, which no later change alters: all is read as of one time.
+    """
+    sizes = rows.values_list("pk", bytes_of_columns(rows.model))
+    left = sizes
+    while measured := list(left[:ROWS_AT_ONCE]):
+        for page in portions(((key, (size,)) for key, size in measured), (BYTES_AT_ONCE,)):
+            yield from rows.filter(pk__gte=page[0], pk__lte=page[-1])
+        left = sizes.filter(pk__gt=measured[-1][0])
 
 
 def _info(path: str) -> zipfile.ZipInfo:

@@ -8,7 +8,6 @@ are removed again.
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -22,10 +21,12 @@ from backend.accounts.models import Act, Membership, Role, User, Workspace
 from backend.accounts.workspace import workspaces
 from backend.analysis.kept_figures import read_figures
 from backend.analysis.query.factors import HOST_FACTORS
+from backend.ingest.envelope.envelope import read_session
 from backend.ingest.models import SmallContent
 from backend.ingest.quota.stored_sums import recount
 from backend.ingest.removing.collector import LOCK_KEY, remove_unnamed_later
 from backend.runs.database.bulk import copy_rows
+from backend.runs.database.portions import portions
 from backend.runs.models import Run
 from backend.runs.recording.totals import totals_at_the_end
 from backend.runs.tables.happening import lies_ahead
@@ -39,7 +40,8 @@ from backend.transfer.references import move_references
 from backend.transfer.tables import CONTENTS, SETTINGS, TABLES, Table
 from backend.transfer.taken_down import close_taken_down
 
-ROWS_AT_ONCE = 500
+# In memory at a time: so many rows, and so many bytes of their lines; a line may be longer.
+ROWS_AT_ONCE, BYTES_AT_ONCE = 500, 8 << 20
 # How often one result set can be exported and imported again.
 MOST_MOVES = 50
 
@@ -134,7 +136,7 @@ def _insert(files: Mapping[str, Path], target: Target, sizes: Mapping[str, int])
         sizes = {**sizes, **_insert_contents(files[CONTENTS.name], target)}
         with totals_at_the_end(target.workspace.pk):
             for table in TABLES:
-                for rows in _batches(_decoded(table, files[table.name], target, named)):
+                for rows in _batches(table, files[table.name], target, named):
                     copy_rows(table.model, rows)
         with connection.cursor() as cursor:
             # A row may refer to a later one, so this comes last.
@@ -147,36 +149,43 @@ def _insert(files: Mapping[str, Path], target: Target, sizes: Mapping[str, int])
     _check_bytes(target.workspace, sizes)
 
 
-def _decoded(table: Table, file: Path, target: Target, named: frozenset[UUID]) -> Iterator[Any]:
-    for number, encoded in _lines(file):
+def _batches(
+    table: Table, file: Path, target: Target, named: frozenset[UUID]
+) -> Iterator[list[Any]]:
+    """The rows that the lines of a table say, some at a time. Raises ImportRefused."""
+    return portions(_decoded(table, file, target, named), (ROWS_AT_ONCE, BYTES_AT_ONCE))
+
+
+def _decoded(
+    table: Table, file: Path, target: Target, named: frozenset[UUID]
+) -> Iterator[tuple[Any, tuple[int, int]]]:
+    """Each row, and its sizes for `_batches`."""
+    for number, (encoded, size_bytes) in enumerate(_lines(file), 1):
         place = f"{rows_path(table.name)}, line {number}"
         try:
             row = decode(table, encoded, target)
             move_references(row, target, named)
             _check_result_set(row, target)
             _check_time(row)
+            _cut_session(row)
         # Also what JSON of another form raises where it is read.
         except (RowRefused, ValueError, TypeError, KeyError, AttributeError) as wrong:
             raise ImportRefused(f"{place}: {str(wrong)[:300]}") from None
-        yield row
+        yield row, (1, size_bytes)
 
 
-def _lines(file: Path) -> Iterator[tuple[int, Any]]:
+def _lines(file: Path) -> Iterator[tuple[Any, int]]:
+    """What each line says, and its bytes."""
     with file.open("rb") as lines:
-        yield from ((number, orjson.loads(line)) for number, line in enumerate(lines, 1))
+        yield from ((orjson.loads(line), len(line)) for line in lines)
 
 
 def _ids(file: Path, place: str) -> Iterator[UUID]:
-    for _, row in _lines(file):
+    for row, _ in _lines(file):
         try:
             yield UUID(row["id"])
         except (KeyError, ValueError, TypeError, AttributeError):
             raise ImportRefused(f"The {place} have no ids.") from None
-
-
-def _batches(rows: Iterator[Any]) -> Iterator[list[Any]]:
-    while batch := list(islice(rows, ROWS_AT_ONCE)):
-        yield batch
 
 
 def _check_result_set(row: Any, target: Target) -> None:
@@ -207,10 +216,16 @@ def _check_time(row: Any) -> None:
         )
 
 
+def _cut_session(row: Any) -> None:
+    """A run has the known members of its session alone. Older archives have what uploads said."""
+    if isinstance(row, Run):
+        row.session = read_session(row.session)
+
+
 def _insert_contents(file: Path, target: Target) -> dict[str, int]:
     """The small files of the archive as rows; their sizes by SHA-256."""
     sizes: dict[str, int] = {}
-    for rows in _batches(_decoded(CONTENTS, file, target, frozenset())):
+    for rows in _batches(CONTENTS, file, target, frozenset()):
         for row in rows:
             if hashlib.sha256(row.content).hexdigest() != row.sha256:
                 raise ImportRefused(f"The small file {row.sha256} has other bytes.")
@@ -226,7 +241,8 @@ def _check_bytes(workspace: Workspace, sizes: Mapping[str, int]) -> None:
     archive could ask for them by their hash.
     """
     kept = kept_artefacts(workspace.pk).values_list("sha256", "size_bytes").distinct()
-    for batch in _batches(kept.iterator(chunk_size=2000)):
+    sized = ((each, (1,)) for each in kept.iterator(chunk_size=2000))
+    for batch in portions(sized, (ROWS_AT_ONCE,)):
         names = [sha256 for sha256, _ in batch]
         rows = set(SmallContent.objects.filter(pk__in=names).values_list("pk", flat=True))
         for sha256, size_bytes in batch:

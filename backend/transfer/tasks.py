@@ -2,6 +2,7 @@
 
 from celery import shared_task
 
+from backend.accounts.workspace.turns import guarded
 from backend.transfer.exporting import WRITE_TASK, remove_expired, write_due
 
 # An archive of everything takes longer than other tasks may. Its lease says whether it goes on.
@@ -10,6 +11,7 @@ WRITE_LIMIT_S = 24 * 3600
 
 @shared_task(name=WRITE_TASK, time_limit=WRITE_LIMIT_S)  # type: ignore[untyped-decorator]
 def write() -> None:
-    """Write what waits, and remove what expired."""
-    remove_expired()
-    write_due()
+    """Remove what expired, and write what waits. A fault of one stops not the other."""
+    for step in (remove_expired, write_due):
+        with guarded("step_failed", step=step.__name__):
+            step()

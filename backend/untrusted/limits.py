@@ -45,6 +45,10 @@ LABELS = MAX_LABELS
 LABELS_BYTES = 20_000
 # Members of one map: facts, a configuration, headers.
 MAP_MEMBERS = 1_000
+# Of what is nested in one map: levels, and members and items of all levels. A key of any level is a
+# name. Pages name a nested value by the keys that lead to it.
+MAP_LEVELS = 8
+MAP_VALUES = 10_000
 # Of a map that tells servers or workloads apart. Corrections and merges copy it to each trial.
 IDENTITY_MAP_BYTES = 20_000
 NAME_LENGTH = MAX_NAME

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from simulation.aim_table import summary
 from simulation.aims import unargued
-from simulation.printing import put_tables
+from simulation.printing import as_table, put_tables
 from simulation.tables import TABLES
 
 from backend import __version__
@@ -48,8 +48,7 @@ def as_markdown(table: dict[str, Any]) -> str:
     for row in table["rows"]:
         key = tuple(cell for place, cell in enumerate(row[: table["labels"]]) if place != over)
         merged.setdefault(key, []).append(row)
-    lines = [columns, ["---"] * len(columns), *map(_joined, merged.values())]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    return as_table(columns, map(_joined, merged.values()))
 
 
 def _joined(rows: list[list[str]]) -> list[str]:

@@ -92,6 +92,15 @@ def test_too_few_trials_are_called_so_and_exit_as_too_noisy(service: FakeService
 
 
 @pytest.mark.processes
+def test_expected_series_are_asked_for_by_their_names(service: FakeService):
+    service.verdicts.append((200, {}, answer("not_comparable")))
+    expected = ["nginx:json", "nginx:plain text"]
+    flags = [word for series in expected for word in ("--expect", series)]
+    assert run_agent(*CHECK, *flags, *service.flags).returncode == Exit.NOT_COMPARABLE
+    assert [text for name, text in service.questions[0] if name == "expect"] == expected
+
+
+@pytest.mark.processes
 def test_it_asks_again_while_the_run_is_still_measured(service: FakeService):
     busy = {"detail": "The candidate is still being measured.", "hint": "Wait."}
     service.verdicts += [(409, {"Retry-After": "0"}, busy), (503, {}, {}), (200, {}, answer())]

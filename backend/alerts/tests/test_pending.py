@@ -7,6 +7,8 @@ from django.utils import timezone
 
 from backend.accounts.models import Membership
 from backend.alerts import evaluation, pending
+from backend.alerts.evaluation import Judgement
+from backend.alerts.lifecycle import Sighting
 from backend.alerts.models import Alert, AlertRule, PendingRun
 from backend.alerts.noting import note_runs
 from backend.alerts.pending import judge_next
@@ -25,6 +27,18 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def tenant():
     return make_tenant("lab")
+
+
+def watch_judging(monkeypatch, of):
+    """Rules that notice nothing; what `of` makes of each call, in a list."""
+    calls = []
+
+    def judge(rules, run):
+        calls.append(of(rules, run))
+        return Judgement(run, rules)
+
+    monkeypatch.setattr(pending, "judge_alike", judge)
+    return calls
 
 
 def test_a_run_that_was_read_waits_for_the_rules_and_is_announced(tenant, settings):
@@ -68,6 +82,7 @@ def test_a_fault_is_tried_three_times_and_stops_no_other(tenant, monkeypatch):
         judged.append(run)
         if run == bad:
             raise RuntimeError("unforeseen")
+        return Judgement(run, rules)
 
     monkeypatch.setattr(pending, "judge_alike", judge)
     for _ in range(5):
@@ -85,8 +100,7 @@ def test_many_runs_of_a_workspace_hold_up_no_other(tenant, monkeypatch):
     for _ in range(30):
         note_runs(flood.pk, [make_run(flood, CellSpec()).pk])
     note_runs(quiet.pk, [make_run(quiet, CellSpec()).pk])
-    judged = []
-    monkeypatch.setattr(pending, "judge_alike", lambda rules, run: judged.append(run.workspace))
+    judged = watch_judging(monkeypatch, lambda rules, run: run.workspace)
     # By lots of two, one of 20 is the other workspace's but for once in a million times.
     for _ in range(20):
         judge_next()
@@ -147,6 +161,128 @@ def test_a_run_that_is_read_anew_while_it_is_judged_is_judged_again(tenant):
     assert PendingRun.objects.get().lease_until is None
 
 
+def judge_as(monkeypatch, *, before=lambda rules: None, is_bad=True):
+    """Each rule sees its own name as a subject; `before` is called ahead of each view."""
+
+    def judge(rules, run):
+        before(rules)
+        sightings = [[Sighting(rule.name, is_bad, text=rule.name)] for rule in rules]
+        return Judgement(run, rules, sightings)
+
+    monkeypatch.setattr(pending, "judge_alike", judge)
+
+
+@pytest.mark.parametrize("attempts", [0, 1])
+def test_a_worker_that_comes_back_writes_nothing_over_what_a_newer_one_judged(
+    tenant, monkeypatch, attempts
+):
+    """Whatever the attempts are, which begin again after each view."""
+    make_views(tenant.workspace, 2)
+    wait_for_rules(tenant.workspace)
+    old = pending._claim()
+    worker_dies()
+    newer = pending._claim()
+    PendingRun.objects.update(attempts=attempts)
+    judge_as(monkeypatch)
+    pending._work_on(old)
+    assert not Alert.objects.exists()
+    held = PendingRun.objects.get()
+    assert (held.judged, held.fence, held.lease_until is None) == (None, newer.fence, False)
+    pending._work_on(newer)
+    assert Alert.objects.count() == 5
+    assert not PendingRun.objects.exists()
+
+
+def test_a_worker_that_is_overtaken_within_a_view_stores_nothing_of_it(tenant, monkeypatch):
+    make_views(tenant.workspace, 2)
+    wait_for_rules(tenant.workspace)
+    claims = []
+
+    def overtake(rules):
+        if len(claims) == 1:
+            worker_dies()
+            claims.append(pending._claim())
+
+    judge_as(monkeypatch, before=overtake)
+    claims.append(pending._claim())
+    pending._work_on(claims[0])
+    assert not Alert.objects.exists()
+    assert PendingRun.objects.get().fence == claims[1].fence
+
+
+def test_what_a_worker_judged_before_it_died_is_not_judged_again(tenant, monkeypatch):
+    make_views(tenant.workspace, 3)
+    run = make_run(tenant.workspace, CellSpec())
+    note_runs(run.workspace_id, [run.pk])
+    judged = []
+
+    class Killed(BaseException):
+        """What no handler of the worker sees."""
+
+    def die_at_the_second(rules):
+        judged.append(rules[0].view.name)
+        if len(judged) == 2:
+            raise Killed
+
+    judge_as(monkeypatch, before=die_at_the_second)
+    with pytest.raises(Killed):
+        judge_next()
+    held = PendingRun.objects.get()
+    assert (len(held.judged), held.attempts) == (2, 0)
+    worker_dies()
+    assert judge_due() == 1
+    assert judged == ["0", "1", "1", "2"]
+    assert Alert.objects.count() == 6
+
+
+def test_a_judgement_of_many_turns_of_which_each_ends_the_worker_is_done(tenant, monkeypatch):
+    views = 2 * pending.MOST_ATTEMPTS
+    make_views(tenant.workspace, views)
+    run = make_run(tenant.workspace, CellSpec())
+    note_runs(run.workspace_id, [run.pk])
+    judge_as(monkeypatch)
+    for number in range(views):
+        claimed = pending._claim()
+        assert claimed.fence == number + 1
+        rules = evaluation.rules_by_view(run, without=claimed.judged or ())[0]
+        done = [*(claimed.judged or ()), *(rule.pk for rule in rules)]
+        assert pending._store(claimed, pending.judge_alike(rules, run), done)
+        worker_dies()
+    judge_due()
+    assert Alert.objects.count() == 2 * views
+    assert not AlertRule.objects.exclude(problem="").exists()
+
+
+def test_the_lease_is_renewed_after_each_view(tenant, monkeypatch):
+    make_views(tenant.workspace, 2)
+    run = make_run(tenant.workspace, CellSpec())
+    note_runs(run.workspace_id, [run.pk])
+    leases = []
+
+    def age(rules):
+        leases.append(PendingRun.objects.get().lease_until)
+        PendingRun.objects.update(lease_until=timezone.now())
+
+    judge_as(monkeypatch, before=age)
+    assert judge_next()
+    assert leases[1] > leases[0]
+
+
+def test_a_run_is_announced_once_whoever_comes_back(tenant, monkeypatch, settings):
+    settings.WEBHOOKS = "any"
+    address = "http://127.0.0.1:1/"
+    add_channel(
+        tenant.workspace, author=None, kind="webhook", name="ci", address=address, topics=["runs"]
+    )
+    (run,) = wait_for_rules(tenant.workspace)
+    old = pending._claim()
+    worker_dies()
+    newer = pending._claim()
+    for claimed in (old, newer, newer):
+        pending._announce(claimed, run)
+    assert Delivery.objects.count() == 1
+
+
 def make_views(workspace, count):
     """Regression rules over so many views, two over each."""
     for number in range(count):
@@ -161,11 +297,8 @@ def test_the_views_that_are_left_after_some_seconds_are_judged_later(tenant, mon
     make_views(tenant.workspace, 3)
     run = make_run(tenant.workspace, CellSpec())
     note_runs(run.workspace_id, [run.pk])
-    judged = []
     monkeypatch.setattr(pending, "BUDGET_S", -1.0)
-    monkeypatch.setattr(
-        pending, "judge_alike", lambda rules, _: judged.append([rule.name for rule in rules])
-    )
+    judged = watch_judging(monkeypatch, lambda rules, _: [rule.name for rule in rules])
     judge_next()
     assert (len(judged), PendingRun.objects.get().attempts) == (1, 0)
     assert judge_due() == 2
@@ -178,10 +311,11 @@ def test_a_fault_of_one_view_stops_no_other(tenant, monkeypatch):
     note_runs(run.workspace_id, [run.pk])
     judged = []
 
-    def judge(rules, _):
+    def judge(rules, run):
         judged.append(rules[0].view.name)
         if rules[0].view.name == "0":
             raise RuntimeError("unforeseen")
+        return Judgement(run, rules)
 
     monkeypatch.setattr(pending, "judge_alike", judge)
     for _ in range(5):
@@ -253,5 +387,5 @@ def test_a_rule_that_is_deleted_while_it_judges_raises_nothing(tenant):
     (run,) = wait_for_rules(tenant.workspace)
     rules = evaluation.rules_by_view(run)[0]
     AlertRule.objects.all().delete()
-    evaluation.judge_alike(rules, run)
+    evaluation.judge_alike(rules, run).store()
     assert not Alert.objects.exists()

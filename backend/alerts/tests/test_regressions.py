@@ -35,6 +35,16 @@ def test_a_regression_is_told_when_a_second_run_shows_it(rule, history, channel)
     assert Delivery.objects.get(event="alert.new").data["id"] == str(alert.pk)
 
 
+def test_a_run_without_the_figure_is_not_the_last_good_one(rule, history):
+    """Nine of ten of its requests failed, so its throughput may not be compared."""
+    history.good(4)
+    history.run(1000, error_rate=0.9)
+    history.run(800)
+    history.run(805)
+    assert history.states == ["new"]
+    assert range_text(Alert.objects.get()) == "After commit c0000004, up to c0000006."
+
+
 def test_a_run_dated_in_the_future_stops_no_later_alert(rule, history, channel):
     history.good(4)
     recorded_at = STARTED + timedelta(hours=4, minutes=30)

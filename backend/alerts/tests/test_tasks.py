@@ -6,7 +6,7 @@ from django.db import OperationalError
 
 from backend.alerts import tasks
 from backend.alerts.models import PendingRun
-from backend.alerts.tasks import judge, send
+from backend.alerts.tasks import judge, send, tend
 from backend.config.celery import app
 from backend.deliveries.models import Delivery
 from backend.deliveries.queue import Message, enqueue_for
@@ -19,6 +19,20 @@ def test_every_task_of_beat_is_one_that_workers_have():
     app.loader.import_default_modules()
     asked = {entry["task"] for entry in settings.CELERY_BEAT_SCHEDULE.values()}
     assert asked <= set(app.tasks)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", ["look_at_agents", "forget_old", "forget_turns"])
+def test_a_fault_of_one_step_of_the_clock_stops_no_other(name, monkeypatch, caplog):
+    def fault():
+        raise RuntimeError("unforeseen")
+
+    fault.__name__ = name
+    ended = []
+    monkeypatch.setattr(tasks, name, fault)
+    monkeypatch.setattr(tasks, "forget_suspicions", lambda: ended.append(name))
+    tend()
+    assert (ended, caplog.messages.count("step_failed")) == ([name], 1)
 
 
 @pytest.fixture

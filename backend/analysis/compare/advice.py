@@ -5,9 +5,11 @@ from math import log1p
 
 from backend.analysis.compare.replication import run_share_text
 from backend.noise.sentences import share_text
+from backend.runs.checks.interruptions import RESTART
 from backend.stats.comparison import Comparison, Precision
 from backend.stats.ratio import IF_BASELINE_IS_STEADY
-from backend.stats.sample_size import MOST_ADVISED, MOST_UNITS, Advice, trials_needed
+from backend.stats.replicates import Unit
+from backend.stats.sample_size import MOST_ADVISED, trials_needed
 from backend.stats.thresholds import LEAST_RUNS, LEAST_TRIALS
 
 # Above this many times the threshold, the noise of the machine is the problem, even where few more
@@ -15,8 +17,6 @@ from backend.stats.thresholds import LEAST_RUNS, LEAST_TRIALS
 # too.
 NOISY = 5
 QUIETER = "measure on a quieter machine"
-# As the plan of the agent says it.
-RESTART = '`restart = "each-repeat"`'
 # Trials that would have to be so many share something that another run or start does not have.
 SECOND_RUN = "measure a second run on a quieter machine, and restart servers for each repeat"
 # Where trials have two levels, more trials only show better how often each level occurs.
@@ -40,7 +40,8 @@ def found_text(finds_from: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Remedy:
-    """What would decide a comparison. `more`: how many trials, or runs, it asks each side for."""
+    """What would decide a comparison. `more`: how many trials, or runs, it asks each side for; one
+    above `MOST_ADVISED` where those would not be enough."""
 
     text: str
     more: int = 0
@@ -58,11 +59,11 @@ def advise(comparison: Comparison, *, relevant: float) -> Remedy | None:
     needed = trials_needed(comparison, relevant=relevant)
     if needed is None or comparison.precision is None:
         return None
-    if not needed.is_practical:
+    if needed.more is None:
         limit = _limit_text(comparison.precision)
-        return Remedy(limit or _text_of_many(needed), needed.more or MOST_UNITS)
+        return Remedy(limit or _text_of_many(needed.unit), MOST_ADVISED + 1)
     is_noisy = _noise(comparison.precision) > NOISY * log1p(relevant)
-    return Remedy(_text(needed, is_noisy=is_noisy), needed.more or 0)
+    return Remedy(_text(needed.more, needed.unit, is_noisy=is_noisy), needed.more)
 
 
 def _design_text(comparison: Comparison) -> str | None:
@@ -110,13 +111,14 @@ def _limit_text(precision: Precision) -> str | None:
     return "the host cannot show so small a difference, so more trials would hardly help"
 
 
-def _text_of_many(needed: Advice) -> str:
-    instead = SECOND_RUN if needed.unit == "trial" else QUIETER
-    units = f"{MOST_ADVISED} more {needed.unit}s of each series"
-    return f"{units} would not be enough: {instead}"
+def _text_of_many(unit: Unit) -> str:
+    instead = SECOND_RUN if unit == "trial" else QUIETER
+    return f"{MOST_ADVISED} more {unit}s of each series would not be enough: {instead}"
 
 
-def _text(needed: Advice, *, is_noisy: bool) -> str:
-    units = f"{needed.unit}{'' if needed.more == 1 else 's'}"
+def _text(more: int, unit: Unit, *, is_noisy: bool) -> str:
+    units = f"{unit}{'' if more == 1 else 's'}"
     quieter = f"{QUIETER}, or " if is_noisy else ""
-    return f"{quieter}add about {needed.more} {units} to each series (enough 2 times in 3)"
+    # Where the true difference is smaller than measured, they are enough less often.
+    chance = "enough 2 times in 3, if the difference is as measured"
+    return f"{quieter}add about {more} {units} to each series ({chance})"

@@ -17,7 +17,7 @@ from backend.analysis.grouping.sweep import (
     throughput_at,
     unmeasured,
 )
-from backend.analysis.query.metrics import Metric
+from backend.analysis.query.metrics import TAIL, Metric
 from backend.analysis.query.units import (
     figure_text,
     interval_text,
@@ -28,7 +28,8 @@ from backend.analysis.query.units import (
 from backend.stats.limit import Bounded, Highest, highest_under
 from backend.stats.thresholds import LEAST_TRIALS
 
-LIMITED = "p99"
+# What a reader may limit.
+LIMITED = TAIL
 # What a series does at its highest load, for each metric that can order the series.
 _REACHES = {
     "throughput": "serves {}",
@@ -100,7 +101,7 @@ def why_over(point: Point, limit: float) -> str | None:
 Side = Literal["over", "under"]
 
 
-def doubtful_side(point: Point, limit: float) -> Side | None:
+def _doubtful_side(point: Point, limit: float) -> Side | None:
     """On which other side of the limit the p99 of a point may be: its interval reaches there, or it
     has none. None if it is certain, unknown, or does not count."""
     p99 = point.metrics[LIMITED]
@@ -113,10 +114,17 @@ def doubtful_side(point: Point, limit: float) -> Side | None:
     return "under" if is_over else "over"
 
 
-def limit_doubt(point: Point, limit: float) -> str | None:
-    """`may be over 20 ms: 19.3 ms [17.9, 20.8]`; see `doubtful_side`."""
-    side = doubtful_side(point, limit)
-    return None if side is None else f"may be {side} {time_text(limit)}: {_shown(point)}"
+def limit_doubt(point: Point, limit: float, label: str = "") -> str | None:
+    """`p99 of nginx may be over 20 ms: 19.3 ms [17.9, 20.8]`; see `brief_limit_doubt`."""
+    brief = brief_limit_doubt(point, limit, label)
+    return None if brief is None else f"{brief}: {_shown(point)}"
+
+
+def brief_limit_doubt(point: Point, limit: float, label: str = "") -> str | None:
+    """`p99 of nginx may be over 20 ms`, or `p99 may be over 20 ms` without a label; see
+    `_doubtful_side`."""
+    side, of = _doubtful_side(point, limit), f" of {label}" if label else ""
+    return None if side is None else f"{LIMITED}{of} may be {side} {time_text(limit)}"
 
 
 def is_unknown(point: Point) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from msgspec import UNSET, structs
 
 from backend.analysis import figures
-from backend.analysis.compare.capacity import LIMITED, limit_doubt
+from backend.analysis.compare.capacity import limit_doubt
 from backend.analysis.compare.conditions import conditions_of
 from backend.analysis.compare.gathering import Gathered, gather
 from backend.analysis.compare.overall import judge_overall
@@ -84,7 +84,7 @@ def _answer(gathered: Gathered, panels: Sequence[Panel], views: Views) -> Figure
         knees=[row.to_record() for row in views.saturation],
         capacity=views.capacity_record(),
         ratios=None if views.ratios is None else views.ratios.to_record(),
-        changes=views.changes,
+        changes=[change.record for change in views.changes],
         checks=[fired.to_record() for fired in merge_fired_checks(panels)],
         runs=runs,
         truncated=_truncated(gathered.left_out),
@@ -149,7 +149,7 @@ def _point(point: Point, run_places: Mapping[uuid.UUID, int], limit: float | Non
     """The point; with a limit, also whether its p99 may be on the other side."""
     record = point.to_record(run_places)
     doubt = None if limit is None else limit_doubt(point, limit)
-    return record if doubt is None else structs.replace(record, limit_doubt=f"{LIMITED} {doubt}")
+    return record if doubt is None else structs.replace(record, limit_doubt=doubt)
 
 
 def _runs(gathered: Gathered) -> list[figures.SourceRun]:

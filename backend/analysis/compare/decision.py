@@ -1,13 +1,13 @@
 """The verdicts that an answer rests on, and what the answer leaves open."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from backend.analysis.compare.advice import PART_THE_MODES, as_sentence, found_text
 from backend.analysis.compare.capacity import LIMITED
 from backend.analysis.compare.design import NamedRatio, design_doubts
-from backend.analysis.compare.headline import doubt_text, unknown_limits_text
+from backend.analysis.compare.headline import unknown_limits_text
 from backend.analysis.compare.panels import Panel
 from backend.analysis.compare.ranking import Contest, Ranking, Row
 from backend.analysis.compare.ratio_table import RatioTable
@@ -26,44 +26,46 @@ _SEVERAL_ALONE = Reason(
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """`ratios`: those that the answer is about; empty if it is about no ratio.
+    """`claims`: the ratios that the answer tells; empty if it tells none.
 
-    `doubts`: why the answer may not hold, and what would decide it.
+    `doubts`: why the answer may not hold, and what would decide it. `alone`: the series that it
+    tells something of without another. `has_more`: whether it tells more than these.
     """
 
-    ratios: tuple[Ratio, ...] = ()
+    claims: tuple[NamedRatio, ...] = ()
     doubts: tuple[Reason, ...] = ()
+    alone: tuple[Units, ...] = ()
+    has_more: bool = False
+
+    @property
+    def reasons(self) -> list[Reason]:
+        """The doubts, and what the intervals of the answer do not allow for."""
+        return [*self.doubts, *design_doubts(self._decided, self.alone)]
 
     @property
     def open_level(self) -> Literal["noisy", "few_trials"] | None:
         """What hides all that the answer is about: noise or too few trials. None if nothing."""
-        if not self.ratios or any(ratio.verdict != "inconclusive" for ratio in self.ratios):
+        if self.has_more or not self.claims or self._decided:
             return None
-        has_interval = any(ratio.low is not None for ratio in self.ratios)
+        has_interval = any(ratio.low is not None for ratio, _, _ in self.claims)
         return "noisy" if has_interval else "few_trials"
+
+    @property
+    def _decided(self) -> list[NamedRatio]:
+        """Noise that hides a difference hides too how the two series were measured."""
+        return [claim for claim in self.claims if claim.ratio.verdict != "inconclusive"]
 
 
 def decide_panels(panels: Sequence[Panel]) -> Decision:
     """What the rankings of the panels decide."""
     rankings = [panel.ranking for panel in panels if panel.ranking is not None]
-    ratios = [ratio for panel in panels for ratio in panel.ratios]
     doubts = [*_contest_doubts(rankings), *_limit_doubts(rankings)]
-    doubts += design_doubts(_named_ratios(panels), _alone(rankings))
+    doubts += doubts_of(panel.changes.claim for panel in panels if panel.changes is not None)
     doubts += filter(None, map(_why_undecided, panels))
     if len(panels) > 1 and all(len(panel.judgement.sweeps) == 1 for panel in panels):
         doubts.append(_SEVERAL_ALONE)
-    return Decision(tuple(ratios), tuple(doubts))
-
-
-def _named_ratios(panels: Iterable[Panel]) -> Iterator[NamedRatio]:
-    """The ratios that the rankings claim, and those of a further metric in place of a tie."""
-    for panel in panels:
-        contests = () if panel.ranking is None else panel.ranking.contests
-        named = [(each.leader.entrant.label, each.other.entrant.label) for each in contests]
-        for contest, (a, b) in zip(contests, named, strict=True):
-            yield contest.ratio, a, b
-        if panel.beside is not None and named:
-            yield panel.beside.ratio, *named[0]
+    claims = [claim for panel in panels for claim in panel.claims]
+    return Decision(tuple(claims), tuple(doubts), tuple(_alone(rankings)))
 
 
 def _alone(rankings: Iterable[Ranking]) -> list[Units]:
@@ -75,7 +77,7 @@ def _alone(rankings: Iterable[Ranking]) -> list[Units]:
         for row in ranking.rows
         if row.over_limit is not None or row.unranked is None
     ]
-    samples = [row.entrant.measure(LIMITED).sample for row in rows if row.entrant.limit_us]
+    samples = [row.entrant.sample(LIMITED) for row in rows if row.entrant.limit_us]
     return [sample.units for sample in samples if sample is not None]
 
 
@@ -85,26 +87,28 @@ def decide_ratios(table: RatioTable) -> Decision:
         (row, cell) for row, cells in zip(table.rows, table.cells, strict=True) for cell in cells
     ]
     means = list(zip(table.rows, table.means, strict=True))
-    ratios = _known_ratios(table, means) or _known_ratios(table, cells)
-    if not ratios:
+    claims = _known_ratios(table, means) or _known_ratios(table, cells)
+    if not claims:
         remedies = [cell.why for _, cell in cells if cell is not None and cell.value is None]
         return Decision(doubts=(Reason("no ratio is known", "".join(remedies[:1]), Harm.HIDES),))
-    doubts = _ratio_doubts(table, ratios)
-    doubts += design_doubts((ratio, row, table.baseline) for row, ratio in ratios)
-    return Decision(tuple(ratio for _, ratio in ratios), tuple(doubts))
+    return Decision(tuple(claims), tuple(_ratio_doubts(claims)))
 
 
-def _ratio_doubts(table: RatioTable, ratios: Iterable[tuple[str, Ratio]]) -> list[Reason]:
+def _ratio_doubts(claims: Iterable[NamedRatio]) -> list[Reason]:
     """Of a row that is too noisy for several workloads, the noisiest is the reason."""
-    noisiest_last = sorted(ratios, key=lambda pair: pair[1].finds_from or 0.0)
+    noisiest_last = sorted(claims, key=lambda claim: claim.ratio.finds_from or 0.0)
     by_kind = {
-        (row, ratio.verdict, ratio.low is None): (ratio, doubt_of(ratio, row, table.baseline))
-        for row, ratio in noisiest_last
+        (claim.a, claim.ratio.verdict, claim.ratio.low is None): claim for claim in noisiest_last
     }
-    return with_one_advice(by_kind.values())
+    return doubts_of(by_kind.values())
 
 
-def with_one_advice(doubts: Iterable[tuple[Ratio, Reason | None]]) -> list[Reason]:
+def doubts_of(claims: Iterable[NamedRatio]) -> list[Reason]:
+    """Why ratios are open, each by itself, with one advice for all."""
+    return _with_one_advice((claim.ratio, doubt_of(claim)) for claim in claims)
+
+
+def _with_one_advice(doubts: Iterable[tuple[Ratio, Reason | None]]) -> list[Reason]:
     """The doubts. All that ask for more trials get the same advice: the largest number of trials,
     which settles every one of them.
 
@@ -134,10 +138,10 @@ def _joint_remedy(ratios: Sequence[Ratio]) -> str | None:
 
 def _known_ratios(
     table: RatioTable, ratios: Iterable[tuple[str, Ratio | None]]
-) -> list[tuple[str, Ratio]]:
-    """Those of rows to the baseline, each with its row."""
+) -> list[NamedRatio]:
+    """Those of rows to the baseline."""
     return [
-        (row, ratio)
+        NamedRatio(ratio, row, table.baseline)
         for row, ratio in ratios
         if row != table.baseline and ratio is not None and ratio.value is not None
     ]
@@ -153,7 +157,7 @@ def _contest_doubts(rankings: Iterable[Ranking]) -> list[Reason]:
             if (doubt := _contest_doubt(contest)) is not None
         ]
         doubts += [max(own, key=lambda pair: pair[1].harm)] if own else []
-    return with_one_advice(doubts)
+    return _with_one_advice(doubts)
 
 
 def _open(ranking: Ranking) -> list[Contest]:
@@ -163,12 +167,13 @@ def _open(ranking: Ranking) -> list[Contest]:
 
 
 def _contest_doubt(contest: Contest) -> Reason | None:
-    a, b = contest.leader.entrant.label, contest.other.entrant.label
-    return doubt_of(contest.ratio, a, b, difference=f"lead of {a} over {b}")
+    _, a, b = contest.claim
+    return doubt_of(contest.claim, difference=f"lead of {a} over {b}")
 
 
-def doubt_of(ratio: Ratio, a: str, b: str, difference: str | None = None) -> Reason | None:
+def doubt_of(claim: NamedRatio, difference: str | None = None) -> Reason | None:
     """Why the ratio of two series is open, and what would decide it; None if it is decided."""
+    ratio, a, b = claim
     between = f"difference between {a} and {b}"
     if ratio.verdict == "size_uncertain":
         text, remedy = "may be too small to matter", "Measure more trials to learn its size."
@@ -203,7 +208,7 @@ def _limit_doubt(ranking: Ranking, row: Row) -> Reason:
     """That the interval of a p99 reaches across the limit, or there is none. Of a series behind the
     leader that keeps the limit, it changes no answer."""
     p99 = row.entrant.measure(LIMITED)
-    text = doubt_text(row)
+    text = row.entrant.named_limit_doubt or ""
     remedy = PART_THE_MODES if p99.has_two_modes else "measure more trials at this load"
     hides = row.over_limit is not None or row is ranking.ranked[0]
     return Reason(text, as_sentence(remedy), Harm.HIDES if hides else Harm.WARNS)

@@ -1,22 +1,21 @@
 """Reasons for care that follow from how series were measured, and that no interval allows for."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from typing import NamedTuple
 
 from backend.analysis.compare.reasons import Harm, Reason
-from backend.runs.checks.interruptions import duration_text
+from backend.runs.checks.interruptions import RESTART, duration_text
 from backend.stats import Ratio
 from backend.stats.design import Design, Starts, starts_of
 from backend.stats.replicates import Units
 from backend.stats.thresholds import LEAST_RUNS, LEAST_STARTS
 
-# A ratio that an answer is about, with the names of its two series.
-NamedRatio = tuple[Ratio, str, str]
 _IN_TURN = "Measure the servers in turn and in a changing order, as the agent does."
 _STARTS: dict[Starts, Reason] = {
     "few": Reason(
         f"a server was measured at fewer than {LEAST_STARTS} starts, and other starts may give "
         "other figures",
-        f'Set `restart = "each-repeat"` in the plan, or measure {LEAST_RUNS} runs.',
+        f"Set {RESTART} in the plan, or measure {LEAST_RUNS} runs.",
         Harm.WARNS,
     ),
     "unknown": Reason(
@@ -28,16 +27,22 @@ _STARTS: dict[Starts, Reason] = {
 }
 
 
-def design_doubts(ratios: Iterable[NamedRatio], alone: Sequence[Units] = ()) -> list[Reason]:
+class NamedRatio(NamedTuple):
+    """A ratio that an answer tells, a ÷ b or the reverse, with the names of its two series."""
+
+    ratio: Ratio
+    a: str
+    b: str
+
+
+def design_doubts(told: Iterable[NamedRatio], alone: Iterable[Units] = ()) -> list[Reason]:
     """One reason of each kind, naming the first two series that have it.
 
     `alone`: series that are held against a limit, and not against each other.
     """
     reasons: dict[str, Reason] = {}
-    for ratio, a, b in ratios:
-        # Noise that hides a difference hides these too.
-        if ratio.verdict != "inconclusive":
-            reasons = {**_reasons(ratio.design, a, b), **reasons}
+    for ratio, a, b in told:
+        reasons = {**_reasons(ratio.design, a, b), **reasons}
     if (starts := starts_of(*alone)) is not None:
         reasons.setdefault("starts", _STARTS[starts])
     return list(reasons.values())

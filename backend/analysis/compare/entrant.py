@@ -7,16 +7,17 @@ from typing import Any
 from backend.analysis.compare.capacity import is_unknown, limit_doubt, why_over
 from backend.analysis.grouping.measures import Measure
 from backend.analysis.grouping.points import Point
-from backend.analysis.query.metrics import METRICS
+from backend.analysis.query.metrics import METRICS, TAIL
 from backend.formats.tools import TOOLS
 from backend.runs.checks import Check
+from backend.stats.replicates import Sample
 
 MAXIMUM_UNRANKED = (
     "A maximum grows with the number of requests, so it is not ranked; choose a percentile."
 )
 
 # Named where the asked metric is unknown.
-_TAILS = ("p99", "p50")
+_TAILS = (TAIL, "p50")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,11 @@ class Entrant:
     def measure(self, metric: str) -> Measure:
         return self.point.metrics[metric]
 
+    def sample(self, metric: str) -> Sample | None:
+        """The trials that may be compared by a metric; None if its figure is not ranked, or has no
+        logarithm."""
+        return None if self.unranked(metric) is not None else self.measure(metric).sample
+
     @property
     def over_limit(self) -> str | None:
         """`p99 71 ms > 50 ms`: why it does not keep the limit; None if it does, or without one."""
@@ -41,9 +47,15 @@ class Entrant:
 
     @property
     def limit_doubt(self) -> str | None:
-        """`may be over 20 ms: 19.3 ms [17.9, 20.8]`; None where it is certain whether it keeps the
-        limit, or without one."""
+        """`p99 may be over 20 ms: 19.3 ms [17.9, 20.8]`; None where it is certain whether it keeps
+        the limit, or without one."""
         return None if self.limit_us is None else limit_doubt(self.point, self.limit_us)
+
+    @property
+    def named_limit_doubt(self) -> str | None:
+        """`p99 of nginx may be over 20 ms: 19.3 ms [17.9, 20.8]`; see `limit_doubt`."""
+        limit = self.limit_us
+        return None if limit is None else limit_doubt(self.point, limit, self.label)
 
     @property
     def is_limit_unknown(self) -> bool:

@@ -1,7 +1,7 @@
 """What a comparison is made of: the cells of a query, loaded, grouped and computed into points."""
 
 import uuid
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from backend.analysis.compare.entrant import Entrant
@@ -99,9 +99,9 @@ class Gathered:
             must_match=frozenset(name for run in self.runs for name in run.must_match),
         )
 
-    def why_unranked(self, sweep: Sweep) -> Callable[[Point], str | None]:
-        """Why a point of the series may not be compared by the metric, or None."""
-        return lambda point: self.entrant(sweep, point).unranked(self.query.metric)
+    def entrants(self, sweep: Sweep) -> list[Entrant]:
+        """A series at each of its points, in the order of the axis."""
+        return [self.entrant(sweep, point) for point in sweep.points]
 
     def entrant(self, sweep: Sweep, point: Point) -> Entrant:
         """A series at one of its points, with the error checks that forbid a ranking."""

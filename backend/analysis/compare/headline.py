@@ -7,15 +7,22 @@ from dataclasses import dataclass, replace
 
 from backend.analysis.compare.advice import as_sentence, found_text
 from backend.analysis.compare.beside import Beside
-from backend.analysis.compare.capacity import LIMITED
 from backend.analysis.compare.comparability import Comparability
+from backend.analysis.compare.design import NamedRatio
+from backend.analysis.compare.failures import failures_text, unknown_lead_text
 from backend.analysis.compare.ranking import Contest, Ranking, Row, is_tie
 from backend.analysis.compare.ratio_texts import factor_text, ratio_text
 from backend.analysis.grouping.measures import Measure
 from backend.analysis.grouping.sweep import join_series
 from backend.analysis.query.field import Value, text_of
 from backend.analysis.query.metrics import METRICS
-from backend.analysis.query.units import at_place, figure_text, interval_text, time_text
+from backend.analysis.query.units import (
+    at_place,
+    figure_text,
+    interval_text,
+    place_text,
+    time_text,
+)
 from backend.stats import Ratio
 from backend.stats.histogram import STORED_PERCENTILES
 from backend.stats.ratio import IF_BASELINE_IS_STEADY
@@ -70,6 +77,10 @@ class Headline:
     def text(self) -> str:
         return self.sentence if self.margin is None else f"{self.sentence}: {self.margin}"
 
+    def below(self, scope: str | None) -> str:
+        """The text below a sentence that names these runs already."""
+        return self.text if scope is None else self.text.replace(f", {scope}", "")
+
     def prefixed(self, prefix: str) -> Headline:
         return replace(self, sentence=f"{prefix}: {self.sentence}")
 
@@ -104,23 +115,24 @@ def write_headline(
 ) -> Headline:
     """The sentence of a ranking. `beside`: what tells the two series of the sentence apart where
     the metric does not. `is_advised`: whether an open ratio says what would decide it."""
-    place = place_text(ranking, axis)
+    place = place_text(ranking.x, axis)
     if METRICS[ranking.metric].group == "errors":
-        return Headline(_errors(ranking, place))
+        return Headline(failures_text(ranking, place))
     if not ranking.ranked:
         return Headline(_explain_no_places(ranking, place))
     contest = ranking.contest
     if contest is None:
         headline = Headline(_alone(ranking.ranked[0], ranking, place))
-        doubts = [unknown_limits_text(ranking), *map(doubt_text, ranking.limit_rivals)]
-        doubt = ". ".join(filter(None, doubts))
+        rivals = [row.entrant.named_limit_doubt for row in ranking.limit_rivals]
+        doubt = ". ".join(filter(None, [unknown_limits_text(ranking), *rivals]))
         return headline.followed(doubt) if doubt else headline
     pair = _pair_of(ranking, contest, beside, is_advised=is_advised)
-    headline = pair_headline(pair, ranking.metric, place, percent(relevant))
+    headline = _pair_headline(pair, ranking.metric, place, percent(relevant))
     if beside is not None and beside.is_opposed:
         return _told_opposed(ranking, beside, place, headline)
-    behind = _behind_text(ranking, contest)
-    return headline if behind is None else headline.followed(behind)
+    for note in filter(None, (_behind_text(ranking), unknown_lead_text(ranking))):
+        headline = headline.followed(note)
+    return headline
 
 
 def _explain_no_places(ranking: Ranking, place: str) -> str:
@@ -142,11 +154,6 @@ def unknown_limits_text(ranking: Ranking) -> str | None:
     return f"p99 of {join_series(labels, ', ')} is unknown" if labels else None
 
 
-def doubt_text(row: Row) -> str:
-    """`p99 of caddy may be under 20 ms: 20.3 ms [19.1, 21.6]`"""
-    return f"{LIMITED} of {row.entrant.label} {row.entrant.limit_doubt}"
-
-
 def explain_only(ranking: Ranking, axis: str) -> str | None:
     """That one series keeps the limit; None if several do, or there is no limit."""
     if len(ranking.ranked) != 1 or not any(row.over_limit for row in ranking.rows):
@@ -154,20 +161,16 @@ def explain_only(ranking: Ranking, axis: str) -> str | None:
     entrant = ranking.ranked[0].entrant
     limit = time_text(entrant.limit_us or 0.0)
     doubt = ", but not for certain" if any(row.limit_doubt for row in ranking.rows) else ""
-    return f"Only {entrant.label} keeps p99 under {limit} {place_text(ranking, axis)}{doubt}"
-
-
-def place_text(ranking: Ranking, axis: str) -> str:
-    """`at 64 connections`: where the series are ranked."""
-    return at_place("" if ranking.x is None else text_of(ranking.x), axis)
+    return f"Only {entrant.label} keeps p99 under {limit} {place_text(ranking.x, axis)}{doubt}"
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class _Pair:
     """Two series by their names, and the ratio `a` ÷ `b`: in the direction of the ranking's rows,
     where one of them is the baseline, so that a screen shows no ratio and its inverse.
 
-    `is_ahead`: whether `a` leads. `is_all`: whether no other series is ranked.
+    `is_ahead`: whether `a` leads. `is_all`: whether no other series is ranked. `is_ranked`: whether
+    the two are ranked, rather than two versions or runs.
     """
 
     a: str
@@ -176,11 +179,12 @@ class Pair:
     is_ahead: bool
     is_all: bool = True
     beside: Beside | None = None
+    is_ranked: bool = True
 
 
 def _pair_of(
     ranking: Ranking, contest: Contest, beside: Beside | None, *, is_advised: bool
-) -> Pair:
+) -> _Pair:
     leader, other = contest.leader.entrant.label, contest.other.entrant.label
     is_ahead = ranking.baseline is not contest.leader
     ratio = contest.ratio if is_ahead else contest.ratio.inverse()
@@ -188,7 +192,7 @@ def _pair_of(
     if not is_advised or beside is not None:
         ratio = replace(ratio, advice=None)
     a, b = (leader, other) if is_ahead else (other, leader)
-    return Pair(a, b, ratio, is_ahead, len(ranking.ranked) == 2, beside)
+    return _Pair(a, b, ratio, is_ahead, len(ranking.ranked) == 2, beside)
 
 
 def open_text(ratio: Ratio) -> str:
@@ -197,7 +201,16 @@ def open_text(ratio: Ratio) -> str:
     return "; ".join(filter(None, (found, ratio.advice)))
 
 
-def pair_headline(pair: Pair, metric: str, place: str, threshold: str) -> Headline:
+def write_difference(claim: NamedRatio, metric: str, place: str, relevant: float) -> Headline:
+    """The sentence of two versions or runs, as that of a ranking of two series."""
+    ratio, a, b = claim
+    is_ahead = ((ratio.value or 1.0) > 1) == (METRICS[metric].better == "higher")
+    return _pair_headline(
+        _Pair(a, b, ratio, is_ahead, is_ranked=False), metric, place, percent(relevant)
+    )
+
+
+def _pair_headline(pair: _Pair, metric: str, place: str, threshold: str) -> Headline:
     """Who leads, in few words, and for which runs that holds."""
     a, b, ratio = pair.a, pair.b, pair.ratio
     text = ratio_text(ratio)
@@ -218,7 +231,7 @@ def pair_headline(pair: Pair, metric: str, place: str, threshold: str) -> Headli
         return headline.followed(as_sentence(ratio.lack)[:-1]) if ratio.lack else headline
     lack = "Too few trials" if ratio.low is None else "Too noisy"
     margin = "; ".join(filter(None, (text, open_text(ratio))))
-    verb = "rank" if place else "compare"
+    verb = "rank" if pair.is_ranked else "compare"
     hidden = Headline(f"{lack} to {verb} {a} and {b} {place}".rstrip(), margin, is_open=True)
     tie = f"{lack[:1].lower()}{lack[1:]} to rank by {_noun(metric)}"
     return _told_beside(pair, hidden, tie, (metric, place))
@@ -240,9 +253,12 @@ def _better(metric: str, grade: str = "er") -> str:
     return f"{stem}{grade} {_noun(metric)}"
 
 
-def better_text(beside: Beside, name: str, than: str = "") -> str:
-    """`nginx 1.27 has the lower p99`, `nginx 1.27 has a lower p99 than caddy`"""
-    return f"{name} has {'a' if than else 'the'} {_better(beside.metric)}{than}"
+def better_text(beside: Beside, *, is_all: bool = True) -> str:
+    """`nginx 1.27 has the lower p99`; if the two are not all, `… has a lower p99 than caddy`."""
+    better, worse = beside.by_figure
+    if is_all:
+        return f"{better} has the {_better(beside.metric)}"
+    return f"{better} has a {_better(beside.metric)} than {worse}"
 
 
 def _told_opposed(ranking: Ranking, beside: Beside, place: str, headline: Headline) -> Headline:
@@ -257,11 +273,13 @@ def _told_opposed(ranking: Ranking, beside: Beside, place: str, headline: Headli
     a, b, ratio = leader, beside.other, beside.ratio
     if is_inverse:
         a, b, ratio = b, a, ratio.inverse()
-    clear = ahead_text(beside.metric, a, b, ratio, _where(place, ratio))
+    contest = ranking.contest
+    has_one_scope = contest is not None and contest.ratio.scope == ratio.scope
+    where = place if has_one_scope else _where(place, ratio)
+    clear = ahead_text(beside.metric, a, b, ratio, where)
     margin = f"{headline.text}. {clear}"
     if not ranking.is_led_beyond_doubt:
-        than = "" if len(others) == 1 else f" than {leader}"
-        better = better_text(beside, beside.other, than)
+        better = better_text(beside, is_all=len(others) == 1)
         margin = ". ".join(filter(None, (headline.margin, clear)))
         return Headline(f"{headline.sentence}; {better} {times}", margin)
     grade, article = ("er", "the") if len(others) == 1 else ("est", "a")
@@ -269,23 +287,17 @@ def _told_opposed(ranking: Ranking, beside: Beside, place: str, headline: Headli
     return Headline(f"{both} {_better(beside.metric)} {times}", margin)
 
 
-def _behind_text(ranking: Ranking, contest: Contest) -> str | None:
+def _behind_text(ranking: Ranking) -> str | None:
     """Of a tie of the first two, which series are certainly behind: `c, d are behind a`."""
-    if not is_tie(contest.ratio):
+    first, *behind = ranking.told
+    if not is_tie(first.ratio) or not behind:
         return None
-    leader = contest.leader
-    labels = [
-        row.entrant.label
-        for row, lead in zip(ranking.ranked[1:], ranking.leads, strict=True)
-        if row is not contest.other and lead is not None and lead.ratio.verdict == "improved"
-    ]
-    if not labels:
-        return None
+    labels = [each.other.entrant.label for each in behind]
     verb = "is" if len(labels) == 1 else "are"
-    return f"{join_series(labels, ', ')} {verb} behind {leader.entrant.label}"
+    return f"{join_series(labels, ', ')} {verb} behind {first.leader.entrant.label}"
 
 
-def _told_beside(pair: Pair, headline: Headline, tie: str, where: tuple[str, str]) -> Headline:
+def _told_beside(pair: _Pair, headline: Headline, tie: str, where: tuple[str, str]) -> Headline:
     """The difference by another metric that is real, then the tie; the tie alone without one.
 
     `Tomcat 6 has the lower p99 at 100 connections; too noisy to rank by throughput`. `where`: the
@@ -295,11 +307,8 @@ def _told_beside(pair: Pair, headline: Headline, tie: str, where: tuple[str, str
     if beside is None:
         return headline
     ratio = beside.ratio if pair.is_ahead else beside.ratio.inverse()
-    is_a_better = ratio.verdict == "improved"
-    better, worse = (pair.a, pair.b) if is_a_better else (pair.b, pair.a)
-    than = "" if pair.is_all else f" than {worse}"
     at = f" {place}" if place else ""
-    sentence = f"{better_text(beside, better, than)}{at}; {tie}"
+    sentence = f"{better_text(beside, is_all=pair.is_all)}{at}; {tie}"
     clear = ahead_text(beside.metric, pair.a, pair.b, ratio, _where(place, ratio))
     margin = f"{clear}. {METRICS[metric].label} {headline.margin}"
     return Headline(sentence, margin, headline.is_open)
@@ -332,20 +341,6 @@ def _value(row: Row, metric: str) -> str:
     if is_below and measure.high <= step:
         return text
     return interval_text(text, measure.low, measure.high, unit)
-
-
-def _errors(ranking: Ranking, place: str) -> str:
-    told_rows = [row for row in ranking.rows if row.measure.value is not None]
-    if not told_rows:
-        return f"No load tool here reports failed requests {place}"
-    worst = told_rows[-1]
-    class_ = ranking.metric.removeprefix("error_")
-    kind = "" if class_ == "rate" else f" by {class_} errors"
-    if not worst.measure.value:
-        rest = "" if len(told_rows) == len(ranking.rows) else ", as far as the load tools report"
-        return f"No request failed{kind} {place}{rest}"
-    share = f"{worst.measure.value * 100:.3g} %"
-    return f"{worst.entrant.label} failed most{kind} {place}: {share} of its requests"
 
 
 def ahead_text(metric: str, a: str, b: str, ratio: Ratio, at: str) -> str:

@@ -15,7 +15,7 @@ from backend.analysis.compare.aside import aside_of
 from backend.analysis.compare.comparability import Comparability
 from backend.analysis.compare.decision import Decision, decide_panels, decide_ratios
 from backend.analysis.compare.gathering import Gathered
-from backend.analysis.compare.headline import Headline, explain_only, place_text
+from backend.analysis.compare.headline import Headline
 from backend.analysis.compare.no_basis import find_no_basis, warned
 from backend.analysis.compare.panel_headlines import join_headlines, summarise_leaders
 from backend.analysis.compare.panels import (
@@ -26,7 +26,14 @@ from backend.analysis.compare.panels import (
 from backend.analysis.compare.ranking import Ranking
 from backend.analysis.compare.recommendation import recommend
 from backend.analysis.compare.trust import judge_trust
-from backend.analysis.compare.views import RatioView, Views, decide_view, view_headline
+from backend.analysis.compare.views import (
+    RatioView,
+    Views,
+    decide_view,
+    is_of_capacity,
+    view_headline,
+)
+from backend.analysis.query.units import place_text
 
 # By the level of trust: said before a sentence that does not itself say why nothing is decided.
 _HIDDEN: dict[TrustLevel, str] = {
@@ -94,9 +101,10 @@ def _judge_shown(gathered: Gathered, panels: Sequence[Panel], views: Views) -> O
     if of_view is None:
         return overall
     headline = _view_headline(overall, of_view)
-    if views.capacity:
-        return replace(overall, headline=headline)
-    return overall.with_view(headline, decide_view(gathered, views))
+    decision = decide_view(gathered, views, overall.decision)
+    if is_of_capacity(gathered, views):
+        return replace(overall, headline=headline, decision=decision)
+    return overall.with_view(headline, decision)
 
 
 def _overall_of_panels(gathered: Gathered, panels: Sequence[Panel]) -> Overall:
@@ -109,9 +117,9 @@ def _overall_of_panels(gathered: Gathered, panels: Sequence[Panel]) -> Overall:
     comparability = combine([panel.judgement for panel in panels])
     headline = join_headlines(gathered, panels)
     leaders = summarise_leaders(gathered, panels)
-    advice = Headline(leaders, headline.text, is_open=decision.open_level is not None)
+    advice = replace(leaders, is_open=decision.open_level is not None)
     check = find_no_basis(panels)
-    advice = advice if check is None else warned(replace(headline, sentence=leaders), check)
+    advice = advice if check is None else warned(Headline(leaders.sentence), check)
     return Overall(comparability, None, headline, decision, advice)
 
 
@@ -125,11 +133,7 @@ def _advice(gathered: Gathered, panel: Panel) -> Headline | None:
     check = find_no_basis([panel])
     if check is not None and not panel.headline.is_open:
         return warned(panel.headline, check)
-    sentence = recommend(gathered, panel)
-    if sentence is None:
-        return None
-    only = explain_only(panel.ranking, gathered.grouping.x)
-    return Headline(sentence, only or panel.headline.text)
+    return recommend(gathered, panel)
 
 
 def _ratio_headline(gathered: Gathered, ratios: RatioView) -> str | None:
@@ -164,7 +168,7 @@ def describe_only_series(gathered: Gathered, ranking: Ranking, headline: Headlin
     series = ranking.rows[0].entrant.point.cells[0].series
     workload = f"the workload {series.workload.name}" if series.workload.name else ""
     alike = " and ".join(filter(None, (workload, series.tool)))
-    where = place_text(ranking, gathered.grouping.x)
+    where = place_text(ranking.x, gathered.grouping.x)
     also = f"with {alike} {where}" if alike else where
     advice = f"To compare, measure another server or version in the same run, {also}"
     margin = advice if headline.margin is None else f"{headline.margin}. {advice}"

@@ -18,8 +18,9 @@ def join_headlines(gathered: Gathered, panels: Sequence[Panel]) -> Headline:
     )
 
 
-def summarise_leaders(gathered: Gathered, panels: Sequence[Panel]) -> str:
-    """`In this run, by workload: hello: haproxy leads; json: too noisy to rank`, or one leader."""
+def summarise_leaders(gathered: Gathered, panels: Sequence[Panel]) -> Headline:
+    """`In this run, by workload: hello: haproxy leads; json: too noisy to rank`, or one leader. The
+    margin has the headlines of the panels."""
     names = ", ".join(str(panel.name) for panel in panels[:MAX_PANELS_TOLD])
     leaders = {panel.leader_text() for panel in panels}
     if len(leaders) == 1 < len(panels) and (text := leaders.pop()).endswith(LEADS):
@@ -28,20 +29,21 @@ def summarise_leaders(gathered: Gathered, panels: Sequence[Panel]) -> str:
     else:
         each = [f"{panel.name}: {panel.leader_text()}" for panel in panels[:MAX_PANELS_TOLD]]
         text = _listed(gathered, each, len(panels))
-    return _in_its_runs(gathered, panels, text)
+    scope, headlines = _common_scope(panels), join_headlines(gathered, panels)
+    if scope is None:
+        return Headline(text, headlines.text)
+    runs = as_sentence(scope)[:-1]
+    # Labels stand alone, so the text begins with a name.
+    is_label = gathered.grouping.facet == "label"
+    sentence = f"{runs}: {text}" if is_label else f"{runs}, {text[:1].lower()}{text[1:]}"
+    return Headline(sentence, headlines.below(scope))
 
 
-def _in_its_runs(gathered: Gathered, panels: Sequence[Panel], text: str) -> str:
-    """The text after `In this run`, where all that is decided is said of these runs alone."""
+def _common_scope(panels: Sequence[Panel]) -> str | None:
+    """`in this run`, where all that is decided is said of these runs alone."""
     decided = [ratio for panel in panels if (ratio := panel.decided) is not None]
     scopes = {ratio.scope or "" if ratio.is_within_runs else "" for ratio in decided}
-    if len(scopes) != 1 or "" in scopes:
-        return text
-    scope = as_sentence(scopes.pop())[:-1]
-    # Labels stand alone, so the text begins with a name.
-    if gathered.grouping.facet == "label":
-        return f"{scope}: {text}"
-    return f"{scope}, {text[:1].lower()}{text[1:]}"
+    return (scopes.pop() or None) if len(scopes) == 1 else None
 
 
 def _listed(gathered: Gathered, texts: Sequence[str], total: int) -> str:

@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from backend.analysis import figures
@@ -15,6 +16,7 @@ from backend.analysis.compare.comparability import (
     of_unknown_load,
 )
 from backend.analysis.compare.crossing import Crossing, find_crossing
+from backend.analysis.compare.design import NamedRatio
 from backend.analysis.compare.gathering import Gathered, places_of, points_of
 from backend.analysis.compare.headline import (
     Headline,
@@ -23,15 +25,20 @@ from backend.analysis.compare.headline import (
     explain_no_ranking,
     write_headline,
 )
+from backend.analysis.compare.other_loads import OtherLoad, find_other_loads
 from backend.analysis.compare.ranking import Ranking, is_tie, rank
 from backend.analysis.compare.ratios import Yardstick
 from backend.analysis.compare.reasons import Reason
-from backend.analysis.compare.version_changes import VersionChanges, find_version_changes
+from backend.analysis.compare.version_changes import (
+    VersionChanges,
+    are_versions,
+    find_version_changes,
+)
 from backend.analysis.grouping.fired_checks import Fired, collect_fired_checks, count_trials
 from backend.analysis.grouping.points import Point
 from backend.analysis.grouping.shared_checks import check_sweeps
 from backend.analysis.grouping.sweep import Sweep
-from backend.analysis.query.field import Value, ordered, text_of
+from backend.analysis.query.field import Value, most_shared, text_of
 from backend.stats import Ratio
 
 LEADS = " leads"
@@ -59,6 +66,8 @@ class Panel:
     `ranking`: None if they may not be compared or nothing was measured at `place`. `beside`:
     what another metric says of the leader. `crossing`: the other loads at which others lead.
     `changes`: the changes between the versions of one server, where these are the series.
+    `others`: the leader at its other loads. `families`: how many families of intervals share the
+    error of the page, if all panels ask as much as this one.
     """
 
     judgement: Judgement
@@ -68,12 +77,16 @@ class Panel:
     beside: Beside | None = None
     crossing: Crossing | None = None
     changes: VersionChanges | None = None
+    others: tuple[OtherLoad, ...] = ()
+    families: int = 1
 
     @property
-    def ratios(self) -> list[Ratio]:
-        """Those that the headline is about."""
-        contest = None if self.ranking is None else self.ranking.contest
-        return [told.ratio for told in (contest, self.beside, self.changes) if told is not None]
+    def claims(self) -> list[NamedRatio]:
+        """Every ratio that the headline tells: the level of trust and its reasons are of these."""
+        contests = () if self.ranking is None else self.ranking.told
+        leads = () if self.crossing is None else self.crossing.leads
+        others = (each for each in (self.beside, *leads, self.changes) if each is not None)
+        return [each.claim for each in (*contests, *others)]
 
     def leader_text(self) -> str:
         """Who is ahead, in a few words."""
@@ -83,7 +96,7 @@ class Panel:
         a, b = contest.leader.entrant.label, contest.other.entrant.label
         if self.changes is not None and is_tie(contest.ratio):
             return self.changes.short
-        better = self._better_text(a)
+        better = "" if self.beside is None else f", but {better_text(self.beside)}"
         if contest.ratio.verdict == "inconclusive":
             lack = "too few trials" if contest.ratio.low is None else "too noisy"
             return f"{lack} to rank{better}"
@@ -91,13 +104,6 @@ class Panel:
             return f"{a} and {b} are level{better}"
         elsewhere = "" if self.crossing is None else f", but {self.crossing.text(names_both=False)}"
         return f"{a}{LEADS}{better}{elsewhere}"
-
-    def _better_text(self, leader: str) -> str:
-        """`, but nginx 1.27 has the lower p99`; empty if no other metric tells."""
-        if self.beside is None:
-            return ""
-        is_leader = self.beside.ratio.verdict == "improved"
-        return f", but {better_text(self.beside, leader if is_leader else self.beside.other)}"
 
     def _alone_text(self) -> str:
         """`only nginx 1.27 was measured`, or keeps the limit; else that nothing is ranked."""
@@ -193,58 +199,33 @@ def _has_unplaced(gathered: Gathered) -> bool:
 def _panel(gathered: Gathered, judgement: Judgement, yardstick: Yardstick) -> Panel:
     place = _ranking_place(gathered, judgement.sweeps)
     ranking = _ranking(gathered, judgement, place, yardstick)
-    if ranking is not None and gathered.beyond:
+    if ranking is None:
+        return Panel(judgement, place, None, _headline(gathered, judgement, None, None))
+    if gathered.beyond:
         beyond = rows_beyond(gathered, judgement.sweeps, judgement.name, place)
         ranking = replace(ranking, beyond=beyond)
-    beside = _beside(gathered, ranking, yardstick.families)
-    crossing = _crossing(gathered, judgement, ranking, yardstick.families)
-    changes = _changes(gathered, judgement, ranking)
+    others = find_other_loads(gathered, judgement.sweeps, ranking)
+    families = yardstick.families * _questions(judgement.sweeps, ranking, others)
+    shared = partial(gathered.yardstick, families=families)
+    beside, axis = find_beside(ranking, shared), gathered.grouping.x
+    crossing = find_crossing(others, judgement.sweeps, ranking, shared(), axis=axis)
+    changes = find_version_changes(judgement.sweeps, ranking, shared(), axis=axis)
+    if crossing is not None or (beside is not None and beside.is_opposed):
+        ranking = ranking.held_to(shared())
     headline = _headline(gathered, judgement, ranking, beside)
     if crossing is not None:
         headline = headline.followed(crossing.text(names_both=True))
-    if changes is not None and ranking is not None:
+    if changes is not None:
         contest = ranking.contest
         headline = changes.beside(headline, is_tie=contest is None or is_tie(contest.ratio))
-    return Panel(judgement, place, ranking, headline, beside, crossing, changes)
+    return Panel(judgement, place, ranking, headline, beside, crossing, changes, others, families)
 
 
-def _beside(gathered: Gathered, ranking: Ranking | None, panels: int) -> Beside | None:
-    if ranking is None:
-        return None
-    families = panels * (1 + len(metrics_beside(ranking.metric)))
-    return find_beside(
-        ranking,
-        lambda metric, relevant: gathered.yardstick(
-            families=families, metric=metric, relevant=relevant
-        ),
-    )
-
-
-def _crossing(
-    gathered: Gathered, judgement: Judgement, ranking: Ranking | None, panels: int
-) -> Crossing | None:
-    """Where others lead, with whether the leader leads at its load by intervals as wide."""
-    if ranking is None:
-        return None
-    crossing = find_crossing(gathered, judgement.sweeps, ranking, panels=panels)
-    if crossing is None:
-        return None
-    wider = gathered.yardstick(families=crossing.families)
-    again = _ranking(gathered, judgement, ranking.x, wider)
-    return replace(crossing, is_led=again is not None and again.is_led_beyond_doubt)
-
-
-def _changes(
-    gathered: Gathered, judgement: Judgement, ranking: Ranking | None
-) -> VersionChanges | None:
-    if ranking is None:
-        return None
-    return find_version_changes(
-        judgement.sweeps,
-        ranking,
-        axis=gathered.grouping.x,
-        relevant=gathered.demands.relevant,
-    )
+def _questions(sweeps: Sequence[Sweep], ranking: Ranking, others: Sequence[OtherLoad]) -> int:
+    """How many families of intervals a panel asks for: who leads, by which other metrics, at which
+    other loads, and between which versions."""
+    loads = sum(1 for other in others if other.rivals)
+    return 1 + len(metrics_beside(ranking.metric)) + loads + are_versions(sweeps)
 
 
 def _ranking_place(gathered: Gathered, sweeps: Sequence[Sweep]) -> Value:
@@ -257,9 +238,7 @@ def _ranking_place(gathered: Gathered, sweeps: Sequence[Sweep]) -> Value:
         return next(places, None)
     if (best := _best_under_limit(gathered, sweeps)) is not None:
         return best.x
-    most = max(series_by_place.values(), default=0)
-    shared = ordered(x for x, count in series_by_place.items() if count == most)
-    return shared[-1] if shared else None
+    return most_shared(series_by_place)
 
 
 def _best_under_limit(gathered: Gathered, sweeps: Sequence[Sweep]) -> Point | None:

@@ -1,12 +1,14 @@
 """The order of series at one load point, with the places that each may have, and ratios."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from msgspec import UNSET
 
 from backend.analysis import figures
-from backend.analysis.compare.capacity import LIMITED
+from backend.analysis.compare.design import NamedRatio
 from backend.analysis.compare.entrant import Entrant
 from backend.analysis.compare.ratios import BASELINE_ITSELF, Places, Yardstick, no_ratio
 from backend.analysis.grouping.measures import Measure
@@ -15,7 +17,6 @@ from backend.analysis.query.field import Value
 from backend.analysis.query.metrics import METRICS
 from backend.analysis.record import record_of
 from backend.stats import Ratio
-from backend.stats.comparison import AllPairs
 from backend.stats.replicates import Sample
 
 NO_RATIO_OF_STEP = "A figure is below the smallest step of the load tool, so there is no ratio."
@@ -37,8 +38,7 @@ class Row:
     @property
     def limit_doubt(self) -> str | None:
         """`p99 may be over 20 ms: 19.3 ms [17.9, 20.8]`; None if its p99 is certain."""
-        doubt = None if self.unranked else self.entrant.limit_doubt
-        return None if doubt is None else f"{LIMITED} {doubt}"
+        return None if self.unranked else self.entrant.limit_doubt
 
     @property
     def why_unranked(self) -> str | None:
@@ -88,6 +88,10 @@ class Contest:
     is_sure: bool = False
 
     @property
+    def claim(self) -> NamedRatio:
+        return NamedRatio(self.ratio, self.leader.entrant.label, self.other.entrant.label)
+
+    @property
     def is_size_open(self) -> bool:
         """Whether the leader is certainly ahead, and noise hides by how much."""
         return self.is_sure and self.ratio.verdict in ("inconclusive", "size_uncertain")
@@ -130,17 +134,29 @@ class Ranking:
 
     @property
     def contests(self) -> tuple[Contest, ...]:
-        """The contests that a headline must win: against the asked baseline, else against each row
-        behind the leader. The contest of the headline is the first.
+        """The contests that a headline must win: against each row behind the leader; of an asked
+        baseline, only where it is beaten. That of the headline is the first.
         """
-        contest = self.contest
-        if contest is None:
+        first = self.contest
+        if first is None:
             return ()
-        if contest.other is not self.ranked[1]:
-            return (contest,)
-        others = zip(self.ranked[2:], self.leads[1:], strict=True)
-        behind = (_contest(contest.leader, row, lead) for row, lead in others)
-        return (contest, *filter(None, behind))
+        if first.other is not self.ranked[1] and not self.is_led_beyond_doubt:
+            return (first,)
+        behind = (
+            _contest(first.leader, row, lead)
+            for row, lead in zip(self.ranked[1:], self.leads, strict=True)
+            if row is not first.other
+        )
+        return (first, *filter(None, behind))
+
+    @property
+    def told(self) -> tuple[Contest, ...]:
+        """The contests that a headline tells. Beside a tie, it names the series that are behind."""
+        first, *others = self.contests or (None,)
+        if first is None:
+            return ()
+        are_all = not is_tie(first.ratio)
+        return (first, *(each for each in others if are_all or each.ratio.verdict == "improved"))
 
     @property
     def unknown_limits(self) -> tuple[Entrant, ...]:
@@ -162,6 +178,15 @@ class Ranking:
             and row.measure.value is not None
             and sign * row.measure.value > sign * best
         )
+
+    def held_to(self, yardstick: Yardstick) -> Ranking:
+        """The same, where the leader must also lead by the wider intervals of `yardstick`: a
+        sentence that says more than who leads is true as a whole. The rows keep their intervals."""
+        if not self.is_led_beyond_doubt:
+            return self
+        base = None if self.baseline is None else self.baseline.entrant
+        held = _Held([row.entrant for row in self.rows], base, self.metric, yardstick)
+        return replace(self, is_led_beyond_doubt=held.is_led(is_asked=self.is_baseline_asked))
 
     def to_record(self) -> figures.Ranking:
         return figures.Ranking(
@@ -199,11 +224,8 @@ def rank(
     """
     in_order = in_rank_order(entrants, metric)
     base = _baseline(entrants, metric, baseline)
-    ratios = _ratios(in_order, base, metric, yardstick)
-    places, among_pairs = _places(in_order, metric, yardstick)
-    leads = _leads(in_order, ratios, base, among_pairs)
-    is_asked_behind = baseline is not None and base in in_order[1 : len(leads) + 1]
-    is_led = _is_led(leads, ratios.get(in_order[0].series) if is_asked_behind else None)
+    held = _Held(in_order, base, metric, yardstick)
+    is_led, places, ratios = held.is_led(is_asked=baseline is not None), held.places(), held.ratios
     if is_led:
         places = _with_first_place(places, in_order[0].series)
     rows = [
@@ -219,7 +241,7 @@ def rank(
         for entrant in in_order
     ]
     base_row = next((row for row in rows if base and row.entrant.series == base.series), None)
-    return Ranking(x, metric, base_row, tuple(rows), baseline is not None, leads, is_led)
+    return Ranking(x, metric, base_row, tuple(rows), baseline is not None, held.leads, is_led)
 
 
 def in_rank_order(entrants: Iterable[Entrant], metric: str) -> list[Entrant]:
@@ -245,81 +267,87 @@ def _baseline(entrants: Sequence[Entrant], metric: str, asked: str | None) -> En
 
 
 def _compared(entrants: Sequence[Entrant], metric: str) -> list[tuple[str, Sample]]:
-    """The ranked series whose figures can be compared, with their trials."""
-    if METRICS[metric].group == "errors":
-        return []
+    """The series whose figures can be compared, with their trials."""
     return [
         (entrant.series, sample)
         for entrant in entrants
-        if (sample := entrant.measure(metric).sample) is not None
-        and entrant.unranked(metric) is None
+        if (sample := entrant.sample(metric)) is not None
     ]
 
 
-def _ratios(
-    entrants: Sequence[Entrant], base: Entrant | None, metric: str, yardstick: Yardstick
-) -> dict[str, Ratio]:
-    """The ratio of each series to the baseline, by its id."""
-    samples = dict(_compared(entrants, metric))
-    if base is None or base.series not in samples:
-        return {}
-    base_sample = samples.pop(base.series)
-    ratios = yardstick.to_baseline(base_sample, list(samples.values())) if samples else []
-    return {base.series: BASELINE_ITSELF, **dict(zip(samples, ratios, strict=True))}
+class _Held:
+    """The series of one place held against each other by a yardstick.
 
-
-def _places(
-    in_order: Sequence[Entrant], metric: str, yardstick: Yardstick
-) -> tuple[dict[str, Places], tuple[Lead | None, ...]]:
-    """The places that each series may have, and the leads of the first over each behind it.
-
-    A ranked series whose figure has no logarithm may have any place among the others.
+    `in_order`: the best first, those without a place last. `base`: the baseline.
     """
-    ranked = [entrant for entrant in in_order if entrant.has_place(metric)]
-    compared = _compared(ranked, metric)
-    unknown = (None,) * (len(ranked) - 1)
-    if not compared:
-        return {}, unknown
-    pairs = yardstick.pairs([sample for _, sample in compared])
-    ranges = yardstick.places(pairs, unplaced=len(ranked) - len(compared))
-    indices = {series: index for index, (series, _) in enumerate(compared)}
-    places = dict(zip(indices, ranges, strict=True))
-    first, *behind = (indices.get(entrant.series) for entrant in ranked)
-    if first is None:
-        return places, unknown
-    return places, tuple(
-        None if index is None else _lead(yardstick, pairs, first, index) for index in behind
-    )
 
+    def __init__(
+        self, in_order: Sequence[Entrant], base: Entrant | None, metric: str, yardstick: Yardstick
+    ) -> None:
+        self._base, self._yardstick = base, yardstick
+        self._ranked = [entrant for entrant in in_order if entrant.has_place(metric)]
+        self._samples = dict(_compared(in_order, metric))
+        # Of the ranked series, those whose figure has a logarithm; any may stand beside the others.
+        series = [each.series for each in self._ranked if each.series in self._samples]
+        self._indices = {id_: index for index, id_ in enumerate(series)}
+        self._pairs = yardstick.pairs([self._samples[id_] for id_ in series])
+        self.ratios = self._to_baseline()
+        self.leads = self._leads()
 
-def _lead(yardstick: Yardstick, pairs: AllPairs, first: int, other: int) -> Lead:
-    is_sure = yardstick.is_behind(pairs.comparison(first, other), rivals=pairs.count - 1)
-    return Lead(yardstick.ratio(pairs.comparison(other, first)), is_sure)
+    def _to_baseline(self) -> dict[str, Ratio]:
+        """The ratio of each series to the baseline, by its id."""
+        if self._base is None or self._base.series not in self._samples:
+            return {}
+        samples = dict(self._samples)
+        base_sample = samples.pop(self._base.series)
+        ratios = self._yardstick.to_baseline(base_sample, list(samples.values())) if samples else []
+        return {self._base.series: BASELINE_ITSELF, **dict(zip(samples, ratios, strict=True))}
 
+    def _leads(self) -> tuple[Lead | None, ...]:
+        """Of the first to each ranked series behind it: within all pairs; where one of the two is
+        the baseline, the ratio of the row, because a page shows one interval for two series."""
+        if not self._ranked:
+            return ()
+        first, *behind = self._ranked
+        if first.series not in self._indices:
+            return (None,) * len(behind)
+        return tuple(self._lead(first, each) for each in behind)
 
-def _leads(
-    in_order: Sequence[Entrant],
-    ratios: Mapping[str, Ratio],
-    base: Entrant | None,
-    among_pairs: Sequence[Lead | None],
-) -> tuple[Lead | None, ...]:
-    """Of the first to each behind it: where one of the two is the baseline, the ratio of the row.
+    def _lead(self, first: Entrant, other: Entrant) -> Lead | None:
+        if other.series not in self._indices:
+            return None
+        at, behind = self._indices[first.series], self._indices[other.series]
+        rivals = self._pairs.count - 1
+        is_sure = self._yardstick.is_behind(self._pairs.comparison(at, behind), rivals=rivals)
+        ratio = self._row_ratio(first, other)
+        if ratio is None:
+            ratio = self._yardstick.ratio(self._pairs.comparison(behind, at))
+        return Lead(ratio, is_sure)
 
-    A page shows one interval for the ratio of two series.
-    """
-    first, *behind = in_order[: len(among_pairs) + 1]
-    return tuple(
-        None if lead is None else _as_in_row(lead, _row_ratio(first, entrant, ratios, base))
-        for entrant, lead in zip(behind, among_pairs, strict=True)
-    )
+    def _row_ratio(self, first: Entrant, other: Entrant) -> Ratio | None:
+        """`first` ÷ `other` as the rows show it; None if neither is the baseline."""
+        if self._base is None or not self.ratios:
+            return None
+        if other.series == self._base.series:
+            return self.ratios.get(first.series)
+        ratio = self.ratios.get(other.series) if first.series == self._base.series else None
+        return None if ratio is None else ratio.inverse()
 
+    def is_led(self, *, is_asked: bool) -> bool:
+        """See `Ranking`. `is_asked`: whether the reader chose the baseline."""
+        sure = [lead for lead in self.leads if lead is not None and lead.is_sure]
+        if not sure or len(sure) < len(self.leads) or sure[0].ratio.verdict != "improved":
+            return False
+        if not is_asked or self._base not in self._ranked[1:]:
+            return True
+        to_asked = self.ratios.get(self._ranked[0].series)
+        return to_asked is None or to_asked.verdict == "improved"
 
-def _is_led(leads: Sequence[Lead | None], to_asked: Ratio | None) -> bool:
-    """See `Ranking`. `to_asked`: the ratio of the leader to an asked baseline behind it."""
-    sure = [lead for lead in leads if lead is not None and lead.is_sure]
-    if not sure or len(sure) < len(leads) or sure[0].ratio.verdict != "improved":
-        return False
-    return to_asked is None or to_asked.verdict == "improved"
+    def places(self) -> dict[str, Places]:
+        """The places that each series may have. One whose figure has no logarithm may have any."""
+        unplaced = len(self._ranked) - len(self._indices)
+        ranges = self._yardstick.places(self._pairs, unplaced=unplaced)
+        return dict(zip(self._indices, ranges, strict=True))
 
 
 def _with_first_place(places: Mapping[str, Places], leader: str) -> dict[str, Places]:
@@ -331,22 +359,6 @@ def _with_first_place(places: Mapping[str, Places], leader: str) -> dict[str, Pl
     return {**behind, leader: Places(1, 1)}
 
 
-def _as_in_row(lead: Lead, ratio: Ratio | None) -> Lead:
-    return lead if ratio is None else replace(lead, ratio=ratio)
-
-
-def _row_ratio(
-    first: Entrant, entrant: Entrant, ratios: Mapping[str, Ratio], base: Entrant | None
-) -> Ratio | None:
-    """`first` ÷ `entrant` as the rows show it; None if neither is the baseline."""
-    if base is None or base.series not in ratios:
-        return None
-    if entrant.series == base.series:
-        return ratios.get(first.series)
-    ratio = ratios.get(entrant.series) if first.series == base.series else None
-    return None if ratio is None else ratio.inverse()
-
-
 def _why_no_ratio(entrant: Entrant, base: Entrant | None, metric: str) -> str | None:
     if base is None or METRICS[metric].group == "errors":
         return None
@@ -354,6 +366,6 @@ def _why_no_ratio(entrant: Entrant, base: Entrant | None, metric: str) -> str | 
         return why
     if (why_base := base.unranked(metric)) is not None:
         return f"The baseline cannot be used: {why_base}"
-    if None in (entrant.measure(metric).sample, base.measure(metric).sample):
+    if None in (entrant.sample(metric), base.sample(metric)):
         return NO_RATIO_OF_STEP if METRICS[metric].group == "latency" else NO_RATIO_OF_ZERO
     return None

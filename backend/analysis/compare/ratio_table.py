@@ -8,17 +8,18 @@ for every baseline), and only over the workloads that every row has.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import log
 
 from backend.analysis import figures
 from backend.analysis.compare.comparability import Comparability
+from backend.analysis.compare.entrant import Entrant
 from backend.analysis.compare.ratio_texts import ratio_text
 from backend.analysis.compare.ratios import BASELINE_ITSELF, Yardstick, no_ratio
-from backend.analysis.grouping.points import Point
-from backend.analysis.grouping.sweep import Sweep, join_series
+from backend.analysis.grouping.sweep import join_series
 from backend.analysis.query.field import natural
+from backend.analysis.query.records import LoadedCell
 from backend.analysis.record import record_of
 from backend.stats import Ratio
 from backend.stats.replicates import Sample
@@ -123,16 +124,13 @@ def _ratio_record(cell: Ratio | None) -> figures.Ratio | None:
     return None if cell is None else record_of(figures.Ratio, cell)
 
 
-def entry_of(
-    sweep: Sweep, *, row: str, metric: str, unranked: Callable[[Point], str | None]
-) -> Entry:
-    """The entry of a series; `unranked` says why a point may not be compared, or None."""
+def entry_of(first: LoadedCell, entrants: Iterable[Entrant], *, row: str, metric: str) -> Entry:
+    """The entry of a series, of which `first` is a cell and `entrants` are the points."""
     by_load: dict[Load, Figure] = {
-        point.x: Figure(point.metrics[metric].sample, unranked(point))
-        for point in sweep.points
-        if point.x is not None
+        each.point.x: Figure(each.sample(metric), each.unranked(metric))
+        for each in entrants
+        if each.point.x is not None
     }
-    first = sweep.group.first
     return Entry(row, first.server.name, first.workload.name, by_load)
 
 

@@ -47,7 +47,7 @@ class Yardstick:
     """The rules by which every ratio of a page is judged.
 
     `relevant`: a smaller share of difference does not matter. `floor`: what earlier measurements
-    of the host say. `families`: how many panels or columns share the error rate of the page.
+    of the host say. `families`: how many families of intervals share the error rate of the page.
     """
 
     better: Better
@@ -60,11 +60,12 @@ class Yardstick:
         return Rule(self.better, self.relevant)
 
     def to_baseline(self, base: Sample, others: Sequence[Sample]) -> list[Ratio]:
+        """As `compare`, with what would decide each that is open."""
+        return [self.ratio(comparison) for comparison in self.compare(base, others)]
+
+    def compare(self, base: Sample, others: Sequence[Sample]) -> list[Comparison]:
         """Each of `others` ÷ `base`: all intervals hold at once in 95 % of pages."""
-        comparisons = against_baseline(
-            base, others, self.rule, floor=self.floor, families=self.families
-        )
-        return [self.ratio(comparison) for comparison in comparisons]
+        return against_baseline(base, others, self.rule, floor=self.floor, families=self.families)
 
     def mean_to_baseline(
         self, bases: Sequence[Sample], rows: Sequence[Sequence[Sample]]
@@ -81,7 +82,8 @@ class Yardstick:
 
     def matched(self, pairs: Sequence[tuple[Sample, Sample]]) -> list[Ratio]:
         """The second ÷ the first of each pair: all intervals hold at once in 95 % of pages."""
-        families = len(pairs) * self.families
+        # Each pair is a family.
+        families = max(len(pairs), self.families)
         comparisons = matched_pairs(pairs, self.rule, floor=self.floor, families=families)
         return [self.ratio(comparison) for comparison in comparisons]
 

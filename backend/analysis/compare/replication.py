@@ -26,11 +26,16 @@ def scope_text(comparison: Comparison) -> str | None:
     if comparison.between is not None:
         return f"allowing for runs that differ by {run_share_text(comparison.between)}"
     within = {
-        "run": "in this run",
+        "run": within_text(1),
         "shared run": "in the run that measured both",
         "these runs": f"in the {LEAST_RUNS - 1} runs that measured both",
     }
     return within.get(comparison.scope) or f"over {comparison.precision.units} runs"
+
+
+def within_text(runs: int) -> str:
+    """`in this run`, `in these 2 runs`: what covers the measured runs alone."""
+    return "in this run" if runs == 1 else f"in these {runs} runs"
 
 
 def run_share_text(between: RunVariation) -> str:

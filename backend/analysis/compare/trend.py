@@ -1,26 +1,28 @@
 """Changes of a figure over versions or days: where each series got better or worse, in words."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from math import exp, log
 from statistics import fmean
 
 from backend.analysis import figures
 from backend.analysis.compare.advice import PART_THE_MODES, as_sentence
-from backend.analysis.compare.headline import Headline, Pair, pair_headline
+from backend.analysis.compare.design import NamedRatio
+from backend.analysis.compare.entrant import Entrant
+from backend.analysis.compare.headline import Headline, write_difference
 from backend.analysis.compare.ratio_texts import ratio_text
 from backend.analysis.compare.ratios import Yardstick
 from backend.analysis.compare.reasons import Harm, Reason
 from backend.analysis.grouping.grouping import TrendAxis as Axis
 from backend.analysis.grouping.measures import trial_values
-from backend.analysis.grouping.points import Point
-from backend.analysis.grouping.sweep import Sweep, join_series
+from backend.analysis.grouping.sweep import join_series
+from backend.analysis.query.field import text_of
 from backend.analysis.query.metrics import Metric
-from backend.analysis.query.units import figure_text, load_number
+from backend.analysis.query.units import figure_text
 from backend.noise.sentences import share_text
 from backend.stats import Ratio
 from backend.stats.changes import LEAST_POSITIONS, Change, find_changes, least_change
-from backend.stats.comparison import Rule
+from backend.stats.design import design_of_levels
 from backend.stats.replicates import Sample
 from backend.stats.thresholds import percent
 
@@ -58,23 +60,34 @@ class Track:
     def known(self) -> int:
         return sum(1 for _, trials in self.values if trials)
 
+    @property
+    def is_pair(self) -> bool:
+        """Whether it has two places that can be compared, and no other."""
+        return self.known == len(self.samples) == PAIR
 
-def track_of(sweep: Sweep, metric: str, unranked: Callable[[Point], str | None]) -> Track:
-    """The track of a series; `unranked` says why a point may not be compared, or None."""
+
+def track_of(
+    series: str, label: str, by_x: Iterable[tuple[str | float | None, Entrant]], metric: str
+) -> Track:
+    """The track of a series, given what is measured at each x in their order."""
+    places = [(x, each) for x, each in by_x if x is not None]
     values = [
-        (point.x, () if unranked(point) else tuple(trial_values(point.metrics[metric])))
-        for point in sweep.points
-        if point.x is not None
+        (x, () if each.unranked(metric) else tuple(trial_values(each.measure(metric))))
+        for x, each in places
     ]
     samples = tuple(
-        (point.x, sample)
-        for point in sweep.points
-        if point.x is not None
-        and not unranked(point)
-        and (sample := point.metrics[metric].sample) is not None
+        (x, sample) for x, each in places if (sample := each.sample(metric)) is not None
     )
-    has_two_modes = any(point.metrics[metric].has_two_modes for point in sweep.points)
-    return Track(sweep.group.id, sweep.group.label, values, has_two_modes, samples)
+    has_two_modes = any(each.measure(metric).has_two_modes for _, each in places)
+    return Track(series, label, values, has_two_modes, samples)
+
+
+@dataclass(frozen=True, slots=True)
+class LevelChange:
+    """A change of a series, and the ratio of its level since to its level before."""
+
+    record: figures.Change
+    claim: NamedRatio
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,17 +99,19 @@ class VersionPair:
     newer: str
     ratio: Ratio
 
+    @property
+    def claim(self) -> NamedRatio:
+        return NamedRatio(self.ratio, f"{self.track.label} {self.newer}", self.older)
+
     def headline(self, metric: Metric, relevant: float) -> Headline:
         """`nginx (at 64 connections): 1.28 serves 1.10× [1.08, 1.12] the requests of 1.27`"""
-        value = self.ratio.value or 1.0
-        is_ahead = (value > 1) == (metric.better == "higher")
-        pair = Pair(self.newer, self.older, self.ratio, is_ahead)
-        return pair_headline(pair, metric.id, "", percent(relevant)).prefixed(self.track.label)
+        told = NamedRatio(self.ratio, self.newer, self.older)
+        return write_difference(told, metric.id, "", relevant).prefixed(self.track.label)
 
 
 def pair_versions(tracks: Sequence[Track], yardstick: Yardstick) -> list[VersionPair]:
     """The tracks of exactly two known versions. All intervals hold together."""
-    pairs = [track for track in tracks if track.known == len(track.samples) == PAIR]
+    pairs = [track for track in tracks if track.is_pair]
     sides = [(track.samples[0][1], track.samples[1][1]) for track in pairs]
     return [
         VersionPair(track, str(track.samples[0][0]), str(track.samples[1][0]), ratio)
@@ -114,22 +129,40 @@ def join_pairs(pairs: Sequence[VersionPair], metric: Metric, relevant: float) ->
 
 
 def list_changes(
-    tracks: Sequence[Track], *, metric: Metric, axis: Axis, relevant: float
-) -> list[figures.Change]:
-    """`changes` of the figures: significant and relevant changes of each series, in order.
+    tracks: Sequence[Track], yardstick: Yardstick, *, metric: Metric, axis: Axis
+) -> list[LevelChange]:
+    """The significant and relevant changes of each series, in order.
 
     before, after: the level (geometric mean of the trials) in the metric's unit; ratio: after ÷
     before.
     """
-    rule = Rule(metric.better, relevant)
+    asked = metric, axis, yardstick.relevant
     return [
-        _change(track, change, (metric, axis, relevant))
+        LevelChange(_record(track, change, asked), claim)
         for track in tracks
-        for change in find_changes([trials for _, trials in track.values], rule)
+        for change, claim in _claims(track, yardstick)
     ]
 
 
-def _change(track: Track, change: Change, asked: tuple[Metric, Axis, float]) -> figures.Change:
+def _claims(track: Track, yardstick: Yardstick) -> Iterator[tuple[Change, NamedRatio]]:
+    """Each change with its ratio, which says how the levels before and since were measured."""
+    trials = [trials for _, trials in track.values]
+    changes = find_changes(trials, yardstick.rule, families=yardstick.families)
+    samples = dict(track.samples)
+    bounds = [0, *(change.index for change in changes), len(track.values)]
+    for change, first, last in zip(changes, bounds[:-2], bounds[2:], strict=True):
+        at, known = change.index, [x for x, trials in track.values if trials]
+        levels = (
+            [samples[x] for x, _ in track.values[low:high] if x in samples]
+            for low, high in ((first, at), (at, last))
+        )
+        ratio = replace(change.ratio, design=design_of_levels(*levels))
+        x = track.values[at][0]
+        names = [f"{track.label} {text_of(each)}" for each in (x, known[known.index(x) - 1])]
+        yield change, NamedRatio(ratio, *names)
+
+
+def _record(track: Track, change: Change, asked: tuple[Metric, Axis, float]) -> figures.Change:
     metric, axis, relevant = asked
     x = track.values[change.index][0]
     return figures.Change(
@@ -152,43 +185,39 @@ def change_text(
 
     Where the interval reaches into the threshold, it is a change of uncertain size.
     """
-    place = x if isinstance(x, str) else load_number(float(x))
     is_sized = change.ratio.verdict != "size_uncertain"
     verb = change.ratio.verdict if is_sized else "changed"
     doubt = "" if is_sized else f", perhaps by less than {percent(relevant)}"
     before, after = (figure_text(value, metric.unit) for value in (change.before, change.after))
     return (
-        f"{label} {verb} {_WITH[axis]} {place}: {_name(metric)} "
+        f"{label} {verb} {_WITH[axis]} {text_of(x)}: {_name(metric)} "
         f"{ratio_text(change.ratio)}, {before} before, {after} since{doubt}"
     )
 
 
 def trend_headline(
-    changes: Sequence[figures.Change],
+    changes: Sequence[LevelChange],
     tracks: Sequence[Track],
+    yardstick: Yardstick,
     *,
     metric: Metric,
     axis: Axis,
-    relevant: float,
     is_one_run: bool = False,
 ) -> str:
     """The sentence above the trend: its largest change, else that none was found, and which could
-    have been.
-
-    `relevant`: the share below which a change does not matter. `is_one_run`: whether all was
-    measured in one run.
-    """
+    have been. `is_one_run`: whether all was measured in one run."""
     if changes:
         largest = largest_change(changes)
         more = len(changes) - 1
         rest = f"; {more} more change{'' if more == 1 else 's'}" if more else ""
         check = "" if is_one_run else f". {drift_text(axis)}"
-        return f"{largest.text}{rest}{check}"
+        return f"{largest.record.text}{rest}{check}"
     if (text := _no_trend_text(tracks, metric=metric, axis=axis)) is not None:
         return text
     by_length = sorted(tracks, key=lambda track: -track.known)
-    rule = Rule(metric.better, relevant)
-    return join_series([_unchanged_text(each, _name(metric), axis, rule) for each in by_length])
+    return join_series(
+        [_unchanged_text(each, _name(metric), axis, yardstick) for each in by_length]
+    )
 
 
 def drift_text(axis: Axis) -> str:
@@ -206,39 +235,37 @@ def _no_trend_text(tracks: Sequence[Track], *, metric: Metric, axis: Axis) -> st
     ((x, level),) = _levels(most) or ((most.values[0][0], None),)
     if len(tracks) > 1 or level is None:
         return f"No trend yet: each series was measured {_IN_ONE[axis]} only"
-    place = x if isinstance(x, str) else load_number(float(x))
     figure = figure_text(level, metric.unit)
-    return f"No trend yet: {most.label} was measured {_WITH[axis]} {place} only, {figure}"
+    return f"No trend yet: {most.label} was measured {_WITH[axis]} {text_of(x)} only, {figure}"
 
 
-def _unchanged_text(track: Track, name: str, axis: Axis, rule: Rule) -> str:
+def _unchanged_text(track: Track, name: str, axis: Axis, yardstick: Yardstick) -> str:
     """That no change was found in a series, and which could have been; or that none could be."""
     many = _MANY[axis]
     if track.known < LEAST_POSITIONS:
         return (
             f"{track.label}: too few {many} to find a change ({track.known} of {LEAST_POSITIONS})"
         )
-    least = least_change([trials for _, trials in track.values], rule)
+    trials = [trials for _, trials in track.values]
+    least = least_change(trials, yardstick.rule, families=yardstick.families)
     size = "" if least is None else f" of {share_text(least)} or more"
-    first = next(x for x, trials in track.values if trials)
-    place = first if isinstance(first, str) else load_number(float(first))
+    place = text_of(next(x for x, trials in track.values if trials))
     return f"{track.label}: no lasting change of {name}{size} since {place} ({track.known} {many})"
 
 
 def trend_doubts(
-    changes: Sequence[figures.Change], tracks: Sequence[Track], *, axis: Axis
+    changes: Sequence[LevelChange], tracks: Sequence[Track], *, axis: Axis
 ) -> list[Reason]:
-    """Why the sentence above the trend may not hold."""
+    """Why the sentence above the trend may not hold. `tracks`: those that are no pair."""
     if changes:
         largest = largest_change(changes)
-        if largest.verdict != "size_uncertain":
+        if largest.claim.ratio.verdict != "size_uncertain":
             return []
         remedy = "Measure more trials to learn its size."
-        if any(track.has_two_modes for track in tracks if track.series == largest.series):
+        if any(track.has_two_modes for track in tracks if track.series == largest.record.series):
             remedy = as_sentence(PART_THE_MODES)
         return [Reason("the change may be too small to matter", remedy, Harm.WARNS)]
-    most = max((track.known for track in tracks), default=0)
-    if most >= LEAST_POSITIONS or (axis == "version" and most == PAIR):
+    if not tracks or max(track.known for track in tracks) >= LEAST_POSITIONS:
         return []
     many = _MANY[axis]
     remedy = f"Measure at least {LEAST_POSITIONS} {many}."
@@ -258,6 +285,6 @@ def _name(metric: Metric) -> str:
     return metric.label[0].lower() + metric.label[1:]
 
 
-def largest_change(changes: Sequence[figures.Change]) -> figures.Change:
+def largest_change(changes: Sequence[LevelChange]) -> LevelChange:
     """The one with the largest ratio, whether up or down."""
-    return max(changes, key=lambda each: max(each.ratio, 1 / each.ratio) if each.ratio else 0.0)
+    return max(changes, key=lambda each: abs(log(each.claim.ratio.value or 1.0)))

@@ -21,7 +21,7 @@ def judge_trust(comparability: Comparability, decision: Decision | None = None) 
     * solid: everything else.
     """
     decision = decision or Decision()
-    reasons = [*decision.doubts, *_confounded(comparability), *comparability.because]
+    reasons = [*decision.reasons, *_confounded(comparability), *comparability.because]
     worst = sorted(reasons, key=lambda reason: (-reason.harm, -reason.share))
     return Trust(
         level=_level(comparability, decision, reasons),

@@ -7,30 +7,33 @@ five are slower.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from backend.analysis.compare.headline import Headline, place_text
+from backend.analysis.compare.design import NamedRatio
+from backend.analysis.compare.headline import Headline
 from backend.analysis.compare.ranking import Ranking
+from backend.analysis.compare.ratios import Yardstick
 from backend.analysis.compare.trend import (
     Track,
     drift_text,
     largest_change,
     list_changes,
+    track_of,
     trend_headline,
 )
-from backend.analysis.grouping.measures import trial_values
 from backend.analysis.grouping.sweep import Sweep
 from backend.analysis.query.field import natural
 from backend.analysis.query.metrics import METRICS
-from backend.stats import Ratio
+from backend.analysis.query.units import place_text
+from backend.stats.changes import LEAST_POSITIONS
 
 
 @dataclass(frozen=True, slots=True)
 class VersionChanges:
     """`text`: the largest change, and how many more there are. `short`: who changed, and with which
-    version. `ratio`: of that change. `check`: what rules out a drift, where runs differ in time."""
+    version. `claim`: its ratio. `check`: what rules out a drift, where runs differ in time."""
 
     text: str
     short: str
-    ratio: Ratio
+    claim: NamedRatio
     check: str | None = None
 
     def beside(self, headline: Headline, *, is_tie: bool) -> Headline:
@@ -40,34 +43,26 @@ class VersionChanges:
 
 
 def find_version_changes(
-    sweeps: Sequence[Sweep], ranking: Ranking, *, axis: str, relevant: float
+    sweeps: Sequence[Sweep], ranking: Ranking, yardstick: Yardstick, *, axis: str
 ) -> VersionChanges | None:
     """The changes over the versions at the ranked place; None without one, or if the series are
     not versions of one server alone."""
     metric = METRICS[ranking.metric]
-    if metric.group == "errors" or not _are_versions(sweeps):
+    if metric.group == "errors" or not are_versions(sweeps):
         return None
     track = _track_of(sweeps, ranking)
-    changes = list_changes([track], metric=metric, axis="version", relevant=relevant)
+    changes = list_changes([track], yardstick, metric=metric, axis="version")
     if not changes:
         return None
     told = trend_headline(
-        changes, [track], metric=metric, axis="version", relevant=relevant, is_one_run=True
+        changes, [track], yardstick, metric=metric, axis="version", is_one_run=True
     )
-    place, largest = place_text(ranking, axis), largest_change(changes)
+    place, largest = place_text(ranking.x, axis), largest_change(changes)
     runs = {cell.run.id for row in ranking.rows for cell in row.entrant.point.cells}
     return VersionChanges(
         text=f"{place[:1].upper()}{place[1:]}, {told}",
-        short=largest.text.partition(":")[0],
-        ratio=Ratio(
-            value=largest.ratio,
-            low=largest.low,
-            high=largest.high,
-            verdict=largest.verdict or "inconclusive",
-            why="",
-            significant=True,
-            relevant=True,
-        ),
+        short=largest.record.text.partition(":")[0],
+        claim=largest.claim,
         check=None if len(runs) == 1 else drift_text("version"),
     )
 
@@ -75,17 +70,16 @@ def find_version_changes(
 def _track_of(sweeps: Sequence[Sweep], ranking: Ranking) -> Track:
     """The server at the ranked place, over its versions in their order."""
     versions = {sweep.group.id: sweep.group.first.series.server.version or "" for sweep in sweeps}
-    rows = sorted(ranking.rows, key=lambda row: natural(versions[row.entrant.series]))
-    values = [
-        (versions[row.entrant.series], () if row.unranked else tuple(trial_values(row.measure)))
-        for row in rows
-    ]
-    return Track("", sweeps[0].group.first.series.server.name, values)
+    by_version = [(versions[row.entrant.series], row.entrant) for row in ranking.rows]
+    by_version.sort(key=lambda pair: natural(pair[0]))
+    return track_of("", sweeps[0].group.first.series.server.name, by_version, ranking.metric)
 
 
-def _are_versions(sweeps: Sequence[Sweep]) -> bool:
-    """Whether the series are different known versions of one server, and nothing else differs
-    between the servers."""
+def are_versions(sweeps: Sequence[Sweep]) -> bool:
+    """Whether the series are different known versions of one server, enough to find a change, and
+    nothing else differs between the servers."""
+    if len(sweeps) < LEAST_POSITIONS:
+        return False
     servers = [sweep.group.first.series.server for sweep in sweeps]
     versions = [server.version for server in servers]
     others = {

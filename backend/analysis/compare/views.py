@@ -4,9 +4,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from backend.analysis import figures
-from backend.analysis.compare.capacity import CapacityRow, capacity_headline, find_capacities
+from backend.analysis.compare.capacity import (
+    LIMITED,
+    CapacityRow,
+    capacity_headline,
+    find_capacities,
+)
 from backend.analysis.compare.comparability import Comparability
-from backend.analysis.compare.decision import Decision, doubt_of, with_one_advice
+from backend.analysis.compare.decision import Decision, doubts_of
 from backend.analysis.compare.gathering import Gathered
 from backend.analysis.compare.headline import Headline
 from backend.analysis.compare.panels import (
@@ -17,6 +22,7 @@ from backend.analysis.compare.panels import (
     judge_workloads,
 )
 from backend.analysis.compare.ratio_table import Entry, RatioTable, entry_of, make_ratio_table
+from backend.analysis.compare.ratios import Yardstick
 from backend.analysis.compare.saturation import (
     SaturationRow,
     find_saturation_points,
@@ -24,6 +30,7 @@ from backend.analysis.compare.saturation import (
     saturation_headline,
 )
 from backend.analysis.compare.trend import (
+    LevelChange,
     Track,
     VersionPair,
     join_pairs,
@@ -40,6 +47,8 @@ from backend.analysis.grouping.sweep import Sweep, load_of
 from backend.analysis.loading.histogram_cache import curves, pool_of
 from backend.analysis.query.field import Value
 from backend.analysis.query.fields import COVERS, FIELDS
+from backend.stats.changes import LEAST_POSITIONS
+from backend.stats.replicates import Units
 
 WORKLOAD_PARTS = tuple(field.identity for field in FIELDS.values() if field.of == "workload")
 
@@ -66,9 +75,15 @@ class Views:
     ratios: RatioView | None
     # Of each series along versions or dates, where that is the axis.
     tracks: tuple[Track, ...]
-    changes: tuple[figures.Change, ...]
+    changes: tuple[LevelChange, ...]
     # Of the servers with two versions, where versions are the axis.
     pairs: tuple[VersionPair, ...] = ()
+
+    @property
+    def unpaired(self) -> list[Track]:
+        """The tracks that are no pair of versions."""
+        paired = {pair.track.series for pair in self.pairs}
+        return [track for track in self.tracks if track.series not in paired]
 
     def capacity_record(self) -> figures.Capacity | None:
         """None if no limit was asked for."""
@@ -142,25 +157,36 @@ def _loads(
 def _tracks(gathered: Gathered, sweeps: Sequence[Sweep]) -> list[Track]:
     if gathered.grouping.x not in TREND_AXES or gathered.metric.group == "errors":
         return []
-    metric = gathered.query.metric
-    return [track_of(sweep, metric, gathered.why_unranked(sweep)) for sweep in sweeps]
+    return [_track(gathered, sweep) for sweep in sweeps]
 
 
-def _changes(gathered: Gathered, tracks: Sequence[Track]) -> list[figures.Change]:
+def _track(gathered: Gathered, sweep: Sweep) -> Track:
+    by_x = [(each.point.x, each) for each in gathered.entrants(sweep)]
+    return track_of(sweep.group.id, sweep.group.label, by_x, gathered.query.metric)
+
+
+def _changes(gathered: Gathered, tracks: Sequence[Track]) -> list[LevelChange]:
     if not tracks:
         return []
+    axis = TREND_AXES[gathered.grouping.x]
     return list_changes(
-        tracks,
-        metric=gathered.metric,
-        axis=TREND_AXES[gathered.grouping.x],
-        relevant=gathered.demands.relevant,
+        tracks, _trend_yardstick(gathered, tracks), metric=gathered.metric, axis=axis
     )
+
+
+def _trend_yardstick(gathered: Gathered, tracks: Sequence[Track]) -> Yardstick:
+    """The rules of all changes and pairs of versions together: each track is a family."""
+    has_pairs = gathered.grouping.x == "version"
+    asked = [
+        track for track in tracks if track.known >= LEAST_POSITIONS or (has_pairs and track.is_pair)
+    ]
+    return gathered.yardstick(families=max(len(asked), 1))
 
 
 def _version_pairs(gathered: Gathered, tracks: Sequence[Track]) -> list[VersionPair]:
     if not tracks or gathered.grouping.x != "version":
         return []
-    return pair_versions(tracks, gathered.yardstick())
+    return pair_versions(tracks, _trend_yardstick(gathered, tracks))
 
 
 def _ratios(gathered: Gathered, panels: Sequence[Panel]) -> RatioView | None:
@@ -197,9 +223,8 @@ def _ratio_table(gathered: Gathered, workloads: Mapping[str, Judgement]) -> Rati
 
 def _entry(gathered: Gathered, sweep: Sweep, row: str, workloads: Mapping[str, Judgement]) -> Entry:
     """The entry of a series; without figures where its workload may not be compared."""
-    entry = entry_of(
-        sweep, row=row, metric=gathered.query.metric, unranked=gathered.why_unranked(sweep)
-    )
+    entrants = gathered.entrants(sweep)
+    entry = entry_of(sweep.group.first, entrants, row=row, metric=gathered.query.metric)
     comparability = workloads[entry.workload].comparability
     return entry if comparability.allows_ranking else entry.withheld(comparability.reasons[0])
 
@@ -215,17 +240,16 @@ def _row_labels(gathered: Gathered) -> dict[str, str]:
 
 def view_headline(gathered: Gathered, views: Views) -> Headline | None:
     """The sentence of the asked view; None where the sentence of the ranking is shown."""
-    query, axis, metric = gathered.query, gathered.grouping.x, gathered.metric
+    query, axis = gathered.query, gathered.grouping.x
     if views.tracks:
         return _trend_headline(gathered, views)
-    # At a chosen load, or for a metric that is no rate, the sentence of the ranking is the answer.
-    if views.capacity and query.limit is not None and query.at is None and metric.group == "rate":
+    if is_of_capacity(gathered, views):
         return Headline(
             capacity_headline(
                 views.capacity,
-                limit_us=query.limit,
+                limit_us=query.limit or 0.0,
                 axis=axis,
-                metric=metric,
+                metric=gathered.metric,
                 baseline=query.baseline,
             )
         )
@@ -234,41 +258,58 @@ def view_headline(gathered: Gathered, views: Views) -> Headline | None:
     return None
 
 
+def is_of_capacity(gathered: Gathered, views: Views) -> bool:
+    """Whether the sentence is about the highest loads under the limit. At a chosen load, or for a
+    metric that is no rate, that of the ranking is the answer."""
+    return bool(views.capacity) and gathered.query.at is None and gathered.metric.group == "rate"
+
+
 def _trend_headline(gathered: Gathered, views: Views) -> Headline:
     """The changes, else that none was found; of servers with two versions, how these differ."""
     metric, relevant = gathered.metric, gathered.demands.relevant
-    of_pairs = [pair.track for pair in views.pairs]
-    tracks = [track for track in views.tracks if track not in of_pairs]
-    if of_pairs and not tracks:
+    tracks = views.unpaired
+    if not tracks:
         return join_pairs(views.pairs, metric, relevant)
     headline = Headline(
         trend_headline(
             views.changes,
             tracks,
+            _trend_yardstick(gathered, views.tracks),
             metric=metric,
             axis=TREND_AXES[gathered.grouping.x],
-            relevant=relevant,
             is_one_run=len({cell.run.id for point in gathered.points for cell in point.cells}) == 1,
         )
     )
-    if views.changes or not of_pairs:
+    if views.changes or not views.pairs:
         return headline
     return headline.followed(join_pairs(views.pairs, metric, relevant).text)
 
 
-def decide_view(gathered: Gathered, views: Views) -> Decision:
-    """What the sentence of a trend decides, else that of the saturation points, and why it may not
-    hold."""
-    if not views.tracks:
-        return Decision(doubts=tuple(saturation_doubts(views.saturation)))
-    doubts = trend_doubts(views.changes, views.tracks, axis=TREND_AXES[gathered.grouping.x])
+def decide_view(gathered: Gathered, views: Views, of_ranking: Decision) -> Decision:
+    """What the sentence of the view decides, and why it may not hold.
+
+    `of_ranking`: what the ranking decides, which stands beside the highest loads under the limit.
+    """
+    if views.tracks:
+        return _decide_trend(gathered, views)
+    if is_of_capacity(gathered, views):
+        under = _units_at(((row.sweep, row.highest.x) for row in views.capacity), LIMITED)
+        return replace(of_ranking, alone=(*of_ranking.alone, *under))
+    saturated = _units_at(((row.sweep, row.knee.x) for row in views.saturation), "throughput")
+    return Decision(doubts=tuple(saturation_doubts(views.saturation)), alone=tuple(saturated))
+
+
+def _units_at(places: Iterable[tuple[Sweep, float | None]], metric: str) -> list[Units]:
+    """Of each series the trials at its own load, where there is one."""
+    points = [sweep.at(x) for sweep, x in places if x is not None]
+    samples = [point.metrics[metric].sample for point in points if point is not None]
+    return [sample.units for sample in samples if sample is not None]
+
+
+def _decide_trend(gathered: Gathered, views: Views) -> Decision:
+    doubts = trend_doubts(views.changes, views.unpaired, axis=TREND_AXES[gathered.grouping.x])
     if views.changes:
-        return Decision(doubts=tuple(doubts))
-    of_pairs = [
-        (pair.ratio, doubt_of(pair.ratio, f"{pair.track.label} {pair.newer}", pair.older))
-        for pair in views.pairs
-    ]
+        return Decision(tuple(change.claim for change in views.changes), tuple(doubts))
+    claims = tuple(pair.claim for pair in views.pairs)
     # Beside a longer series, a pair does not make the whole answer an open one.
-    is_whole = len(views.pairs) == len(views.tracks)
-    ratios = tuple(pair.ratio for pair in views.pairs) if is_whole else ()
-    return Decision(ratios, (*doubts, *with_one_advice(of_pairs)))
+    return Decision(claims, (*doubts, *doubts_of(claims)), has_more=bool(views.unpaired))

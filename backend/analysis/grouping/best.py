@@ -7,7 +7,7 @@ from backend.analysis.grouping.fired_checks import Dismissals, undismissed_check
 from backend.analysis.grouping.grouping import SeriesGroup
 from backend.analysis.grouping.points import point_of
 from backend.analysis.grouping.series import MAX_SERIES
-from backend.analysis.query.field import Value, ordered
+from backend.analysis.query.field import Value, most_shared
 from backend.analysis.query.metrics import Metric
 from backend.runs.checks import withheld_metrics
 
@@ -46,7 +46,8 @@ def _keys(
     """By the id of each series of a panel what it is sorted by, the best first."""
     ranks = _ranks_by_place(groups, metric, dismissals)
     firsts = {next(iter(own)) for own in ranks.values() if len(own) > 1}
-    at_shared, last = _at_shared_place(ranks), len(groups)
+    shared = most_shared({place: len(own) for place, own in ranks.items()})
+    at_shared, last = ranks.get(shared, {}), len(groups)
     return {
         group.id: (
             group.id not in firsts,
@@ -56,13 +57,6 @@ def _keys(
         )
         for group in groups
     }
-
-
-def _at_shared_place(ranks: Mapping[Value, Ranks]) -> Ranks:
-    """The ranks at the last of the places that most series share."""
-    most = max(map(len, ranks.values()), default=0)
-    shared = ordered(place for place, own in ranks.items() if len(own) == most)
-    return ranks[shared[-1]] if shared else {}
 
 
 def _ranks_by_place(

@@ -20,6 +20,10 @@ Values = tuple[float | None, ...]
 # The run of a trial, its round, the start of its server, its turn in the run, and when it began.
 _Place = tuple[int, int | None, int | None, int | None, float | None]
 RANGE = "range of the trials"
+# Trials so many times apart have no level in common: their geometric mean lies where none of them
+# is, and the interval of three of them reaches far beyond all.
+UNLIKE = 10.0
+RANGE_OF_UNLIKE = f"{RANGE}, which differ tenfold or more"
 
 
 class Measure(Struct, frozen=True, gc=False):
@@ -175,18 +179,30 @@ def _centre(
         tuple(observations), step=half_step(values, step), has_two_modes=trials.has_two_modes
     )
     centre = estimate(sample)
-    low, high = _bounds(centre)
+    low, high, interval = _interval(centre, values)
     return Measure(
         value=figure_of(centre.value),
         low=low,
         high=high,
         each=each,
         origin=origin,
-        interval=interval_name(centre),
+        interval=interval,
         pooled=pooled,
         step=step,
         sample=sample,
     )
+
+
+def _interval(
+    centre: Centre, values: Sequence[float]
+) -> tuple[float | None, float | None, str | None]:
+    """Its ends and its name: of unlike trials their range, where that is narrower."""
+    low, high = _bounds(centre)
+    least, most = min(values), max(values)
+    is_wider = low is not None and high is not None and high * least >= most * low
+    if most >= UNLIKE * least and is_wider:
+        return least, most, RANGE_OF_UNLIKE
+    return low, high, interval_name(centre)
 
 
 def _bounds(centre: Centre) -> tuple[float, float] | tuple[None, None]:

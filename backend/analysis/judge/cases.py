@@ -30,6 +30,7 @@ from backend.stats.sequential import intervals_shared
 
 # From the gravest: the verdict of an answer is the first of these that any of its cases has.
 CaseVerdict = Literal["regressed", "not_comparable", "too_noisy", "improved", "unchanged"]
+DECIDED: tuple[CaseVerdict, ...] = ("regressed", "improved", "unchanged")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +102,11 @@ class Judged:
     tells_from: float | None = None
     advice: Advice | None = None
     too_few: TrialCounts | None = None
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether an interval decides it, rather than failed requests."""
+        return self.case.is_estimated and not self.case.is_failing and self.verdict in DECIDED
 
     @property
     def before(self) -> float | None:

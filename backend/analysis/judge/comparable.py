@@ -6,7 +6,6 @@ from backend.analysis.compare.comparability import judge_comparability
 from backend.analysis.compare.gathering import Gathered
 from backend.analysis.compare.panels import Judgement
 from backend.analysis.grouping.fired_checks import collect_fired_checks, count_trials
-from backend.analysis.grouping.measures import Measure
 from backend.analysis.grouping.points import Point
 from backend.analysis.grouping.shared_checks import check_sweeps
 from backend.analysis.grouping.sweep import Sweep
@@ -34,6 +33,4 @@ def judge_pair(a: Gathered, b: Gathered, pair: tuple[Sweep, Sweep]) -> Judgement
 
 def comparable_sample(gathered: Gathered, sweep: Sweep, point: Point, metric: str) -> Sample | None:
     """The trials of a metric; None if they must not be ranked, or have no logarithm."""
-    entrant = gathered.entrant(sweep, point)
-    measure: Measure = entrant.measure(metric)
-    return None if entrant.unranked(metric) is not None else measure.sample
+    return gathered.entrant(sweep, point).sample(metric)

@@ -36,7 +36,7 @@ from backend.runs.amending.dismissals import dismissals_of
 from backend.runs.database.bulk import among
 from backend.runs.database.read_router import reading_connection
 from backend.runs.measured.evidence import response_bytes
-from backend.runs.measured.measured import attempts, throughput_origin
+from backend.runs.measured.measured import throughput_origin
 from backend.runs.models import Cell, Trial
 from backend.runs.tables.happening import newest_first, place_of
 
@@ -157,7 +157,7 @@ def _cells(selection: Selection, runs: Mapping[uuid.UUID, LoadedRun]) -> list[Lo
 
 # The threads are those that the agent asked for, the start is that of the server.
 _TRIALS = """
-    SELECT cell_id, id, throughput_rps, error_rate, requests_completed, requests_ok,
+    SELECT cell_id, id, throughput_rps, error_rate, requests_completed, failed, attempts,
            output_sha256, bytes_received, percentiles_us::text, percentiles_origin, errors::text,
            jsonb_path_query_array(checks, '$[*].id')::text, repeat, latency_resolution_us,
            elapsed_s, ordinal, load ->> 'threads', printed::text, load ->> 'start',
@@ -233,18 +233,16 @@ def _rows(statement: str, values: Sequence[Any] | Mapping[str, Any]) -> list[tup
 
 
 def _trial(row: Sequence[Any], more: Sequence[str]) -> LoadedTrial:
-    (_, id_, throughput_rps, error_rate, completed, ok, output, received_bytes) = row[:8]
-    (percentiles, origin, errors_text, checks, repeat, latency_step_us) = row[8:14]
-    (elapsed_s, ordinal, threads, printed_text, start, began_s) = row[14:20]
+    (_, id_, throughput_rps, error_rate, completed, failed, attempts, output) = row[:8]
+    (received_bytes, percentiles, origin, errors_text, checks, repeat, latency_step_us) = row[8:15]
+    (elapsed_s, ordinal, threads, printed_text, start, began_s) = row[15:21]
     errors, printed = _read_object(errors_text), _read_object(printed_text)
-    # Without an error rate, it is unknown how many attempts got no answer.
-    counts = None if error_rate is None else attempts(completed, ok, errors)
     return LoadedTrial(
         id=id_,
         throughput_rps=throughput_rps,
         error_rate=error_rate,
         requests_completed=completed,
-        attempts=counts if counts and counts[1] else None,
+        attempts=(failed, attempts) if attempts and failed is not None else None,
         percentiles_us=orjson.loads(percentiles),
         origin=origin,
         errors=errors,
@@ -260,7 +258,7 @@ def _trial(row: Sequence[Any], more: Sequence[str]) -> LoadedTrial:
         began_s=began_s,
         more={
             name: _read_object(value) if name in _JSON else value
-            for name, value in zip(more, row[20:], strict=True)
+            for name, value in zip(more, row[21:], strict=True)
         },
         output=None if output is None else bytes(output),
         response_bytes=response_bytes(received_bytes, completed),

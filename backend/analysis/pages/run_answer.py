@@ -11,9 +11,8 @@ from backend.analysis.compare.panels import judge_panels
 from backend.analysis.compare.ranking import rank
 from backend.analysis.grouping.sweep import Sweep
 from backend.analysis.query.compare_query import CompareQuery
-from backend.analysis.query.field import text_of
 from backend.analysis.query.metrics import METRICS
-from backend.analysis.query.units import at_place, figure_text
+from backend.analysis.query.units import figure_text, place_text
 from backend.runs.database.read_router import repeatable_read
 
 # Workloads whose figures one sentence names.
@@ -84,6 +83,6 @@ def _failures_text(gathered: Gathered) -> str:
     share, label, x = max(rates, key=lambda rate: rate[0])
     if not share:
         return ""
-    place = at_place(text_of(x), gathered.grouping.x) if x is not None else ""
+    place = place_text(x, gathered.grouping.x)
     percent = figure_text(share, METRICS["error_rate"].unit)
     return f"Most failures: {percent} of the requests of {label} {place}"

@@ -9,11 +9,10 @@ from backend.analysis.grouping.points import Point, plain_load, point_of
 from backend.analysis.loading.rows import fetch_cells, fetch_trials
 from backend.analysis.query.compare_query import CompareQuery
 from backend.analysis.query.field import natural
+from backend.analysis.query.metrics import CORE
 from backend.runs.catalogue.distinct_labels import label_servers, label_workloads
 from backend.runs.database.read_router import repeatable_read
 from backend.runs.models import Cell, Server, Workload
-
-METRICS = ("throughput", "p50", "p99", "error_rate")
 
 
 @repeatable_read()
@@ -61,7 +60,7 @@ def _points(run_id: uuid.UUID, workspace_ids: Sequence[uuid.UUID]) -> dict[str, 
     """By the id of its cell: each load point with a figure."""
     query = CompareQuery.parse({"run": str(run_id)})
     cells = count_outputs_once(fetch_trials(fetch_cells(query, workspace_ids).cells).cells)
-    return {str(cell.id): point_of(None, [cell], {}, METRICS) for cell in cells}
+    return {str(cell.id): point_of(None, [cell], {}, CORE) for cell in cells}
 
 
 def _row(trials: Sequence[Mapping[str, Any]], point: Point | None) -> dict[str, Any]:
@@ -71,7 +70,7 @@ def _row(trials: Sequence[Mapping[str, Any]], point: Point | None) -> dict[str, 
         "series": first["cell"],
         "connections": first["connections"],
         "rate_rps": plain_load(first["rate_rps"]),
-        "figures": {name: None if point is None else point.metrics[name] for name in METRICS},
+        "figures": {name: None if point is None else point.metrics[name] for name in CORE},
         "counted": 0 if point is None else len(point.trials),
         "failed": sum(bool(trial["error"]) for trial in trials),
         "cut_off": sum(trial["incomplete"] and not trial["error"] for trial in trials),

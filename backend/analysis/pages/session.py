@@ -1,30 +1,36 @@
 """A session: the trials that several agents measured at once, joined by their number.
 
-Rates are summed over the time in which all of them attacked, by the service's clock; distributions
-are merged by their counts; what one of them does not tell is unknown of the whole.
+What a page shows of it is bounded by what it takes to read: the bytes of time series and
+histograms, packed and unpacked, and not only how many trials there are.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from datetime import timedelta
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import orjson
 from django.db.models import F, TextField
 from django.db.models.functions import Cast, Left
 
+from backend.analysis.pages.joint_trials import Agents, Allowance, JointTrial, join_trials
+from backend.runs.database.read_router import reading_connection, repeatable_read
 from backend.runs.measured.host_facts import APPLIED, offset_left_s
-from backend.runs.measured.measured import attempts
-from backend.runs.models import Run, Trial, TrialTimeline
+from backend.runs.models import Run, Trial
 from backend.runs.tables.happening import happened_at_of
-from backend.stats import Histogram
 
 # As many as a session may have agents. A run of it may come again.
 MOST_RUNS = 1_000
 # Of all runs, as many as one comparison counts.
 MOST_TRIALS = 20_000
+# Of all time series and histograms: as they are stored, and unpacked. To read so many bytes takes a
+# processor up to two seconds.
+MOST_PACKED_BYTES = 32 << 20
+MOST_UNPACKED_BYTES = 64 << 20
+# What is fetched at once; a trial of all agents always is.
 TRIALS_AT_ONCE = 100
+BYTES_AT_ONCE = 4 << 20
 # More than any number has.
 MOST_CLOCK_TEXT = 40
 # The columns that are read here and by the page: runs and trials have many more, and large ones.
@@ -35,49 +41,22 @@ _SHOWN = (
 _SHOWN_WITH_TRIAL = ("cell__series__server", "cell__series__workload", "timeline")
 _SHOWN_OF_TRIAL = (
     *("run_id", "ordinal", "repeat", "started_at", "elapsed_s", "requests_completed"),
-    *("requests_ok", "errors", "error_rate", "histogram", "timeline__packed"),
+    *("attempts", "failed", "histogram", "timeline__packed"),
     *("cell__connections", "cell__rate_rps", "cell__series__workload__name"),
     *("cell__series__server__name", "cell__series__server__version"),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """One agent's part of a trial."""
-
-    run: UUID
-    trial: UUID
-    host: str
-    completed_in_overlap: float
-    is_even: bool  # no time series: its requests are taken to be spread evenly
-    skew_ms: float  # after the first of them
-
-
-@dataclass(frozen=True, slots=True)
-class JointTrial:
-    """One trial of a session. Unknown is None."""
-
-    ordinal: int
-    server: str
-    workload: str
-    connections: int | None
-    rate_rps: float | None
-    repeat: int | None
-    shares: tuple[Share, ...]
-    missing: int
-    overlap_s: float | None
-    throughput_rps: float | None = None
-    p50_us: float | None = None
-    p99_us: float | None = None
-    error_rate: float | None = None
-
-    @property
-    def is_complete(self) -> bool:
-        return self.missing == 0
-
-    @property
-    def is_even(self) -> bool:
-        return any(share.is_even for share in self.shares)
+# The lowest numbers of all runs are among the lowest of each, which an index has in order.
+_NUMBERS = """
+SELECT ordinal, count(*), sum(packed_bytes)
+FROM unnest(%s::uuid[]) AS run (id), LATERAL (
+    SELECT ordinal,
+        coalesce(octet_length(histogram), 0) + coalesce(octet_length(packed), 0) AS packed_bytes
+    FROM runs_trial LEFT JOIN runs_trialtimeline ON trial_id = runs_trial.id
+    WHERE run_id = run.id AND NOT warmup
+    ORDER BY ordinal LIMIT %s
+) AS trial
+GROUP BY ordinal ORDER BY ordinal LIMIT %s
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,25 +73,29 @@ class MeasuredSession:
     without_clock: tuple[str, ...]
 
 
+class _Number(NamedTuple):
+    """How many trials of a session have one number, and the bytes of their time series and
+    histograms as they are stored."""
+
+    ordinal: int
+    trials: int
+    packed_bytes: int
+
+
 def describe_session(workspace_id: UUID, name: str) -> MeasuredSession | None:
     """None if no run of such a session has come."""
-    first = _first_runs(workspace_id, name, MOST_RUNS + 1)
-    runs = first[:MOST_RUNS]
-    if not runs:
-        return None
+    with repeatable_read():
+        first = _first_runs(workspace_id, name, MOST_RUNS + 1)
+        runs = first[:MOST_RUNS]
+        if not runs:
+            return None
+        offsets_s = {run.pk: _offset_s(run) for run in runs}
+        agents = Agents(offsets_s, {run.pk: _host_name(run) for run in runs}, _part_count(runs))
+        trials, why_no_more = _join(runs, agents)
     left_out = [f"Only the first {MOST_RUNS:,} runs are shown."] if len(first) > MOST_RUNS else []
-    parts = _part_count(runs)
-    offsets = {run.pk: _offset_s(run) for run in runs}
-    hosts = {run.pk: _host_name(run) for run in runs}
-    numbers, most = _ordinals(runs), max(1, MOST_TRIALS // len(runs))
-    if len(numbers) > most:
-        left_out.append(f"Only the first {most:,} trials are shown.")
-    trials = tuple(
-        _put_together(trials, offsets, hosts, parts)
-        for trials in _trials_of_ordinals(runs, numbers[:most])
-    )
-    without_clock = tuple(hosts[run.pk] for run in runs if offsets[run.pk] is None)
-    return MeasuredSession(name, parts, runs, trials, tuple(left_out), without_clock)
+    left_out += [why_no_more] if why_no_more else []
+    without_clock = tuple(agents.hosts[run.pk] for run in runs if offsets_s[run.pk] is None)
+    return MeasuredSession(name, agents.parts, runs, trials, tuple(left_out), without_clock)
 
 
 def _first_runs(workspace_id: UUID, name: str, most: int) -> tuple[Run, ...]:
@@ -151,18 +134,46 @@ def _host_name(run: Run) -> str:
     return str(run.client_host or run.agent.get("hostname") or "unknown")
 
 
-def _ordinals(runs: Sequence[Run]) -> list[int]:
-    """The numbers of the trials of all runs, in order."""
-    rows = Trial.objects.filter(run__in=runs, warmup=False).order_by("ordinal")
-    return list(rows.values_list("ordinal", flat=True).distinct())
+def _join(runs: Sequence[Run], agents: Agents) -> tuple[tuple[JointTrial, ...], str]:
+    """The trials in the order of their numbers, and a sentence on why there are no more; empty
+    where there are none."""
+    most = max(1, MOST_TRIALS // len(runs))
+    numbers = _lowest_numbers(runs, most + 1)
+    allowance = Allowance(MOST_UNPACKED_BYTES)
+    joined: list[JointTrial] = []
+    for trials in _trials_of_numbers(runs, _within_bytes(numbers[:most])):
+        joint = join_trials(trials, agents, allowance)
+        if joint is None:
+            break
+        joined.append(joint)
+    return tuple(joined), _why_no_more(len(joined), len(numbers), most)
 
 
-def _trials_of_ordinals(runs: Sequence[Run], ordinals: Sequence[int]) -> Iterator[list[Trial]]:
+def _why_no_more(shown: int, count: int, most: int) -> str:
+    which = f"Only the first {shown:,} trials are shown" if shown else "No trial is shown"
+    if shown < min(count, most):
+        return f"{which}: the time series and histograms of all agents are too large for one page."
+    return f"{which}." if count > most else ""
+
+
+def _lowest_numbers(runs: Sequence[Run], most: int) -> list[_Number]:
+    """The lowest numbers of trials of all runs, in order; `most` of them."""
+    with reading_connection().cursor() as cursor:
+        cursor.execute(_NUMBERS, [[run.pk for run in runs], most, most])
+        return [_Number(ordinal, trials, int(size)) for ordinal, trials, size in cursor.fetchall()]
+
+
+def _within_bytes(numbers: Sequence[_Number]) -> list[_Number]:
+    """The first of them, whose trials have MOST_PACKED_BYTES together at most."""
+    totals = accumulate(number.packed_bytes for number in numbers)
+    count = sum(1 for total in totals if total <= MOST_PACKED_BYTES)
+    return list(numbers[:count])
+
+
+def _trials_of_numbers(runs: Sequence[Run], numbers: Iterable[_Number]) -> Iterator[list[Trial]]:
     """The trials of all runs that have one number, in the order of the numbers; few at a time,
     because each may have a long time series."""
-    at_once = max(1, TRIALS_AT_ONCE // len(runs))
-    for start in range(0, len(ordinals), at_once):
-        some = ordinals[start : start + at_once]
+    for some in _batches(numbers):
         rows = Trial.objects.filter(run__in=runs, warmup=False, ordinal__in=some)
         by_ordinal: dict[int, list[Trial]] = {ordinal: [] for ordinal in some}
         for trial in rows.select_related(*_SHOWN_WITH_TRIAL).only(*_SHOWN_OF_TRIAL):
@@ -170,124 +181,15 @@ def _trials_of_ordinals(runs: Sequence[Run], ordinals: Sequence[int]) -> Iterato
         yield from by_ordinal.values()
 
 
-def _put_together(
-    trials: Sequence[Trial], offsets: dict[UUID, float | None], hosts: dict[UUID, str], parts: int
-) -> JointTrial:
-    spans = {trial.pk: _span(trial, offsets[trial.run_id]) for trial in trials}
-    placed = [trial for trial in trials if spans[trial.pk] is not None]
-    first = trials[0]
-    cell, series = first.cell, first.cell.series
-    shares, overlap_s = _shares(placed, spans, hosts)
-    joint = JointTrial(
-        ordinal=first.ordinal,
-        server=str(series.server),
-        workload=series.workload.name,
-        connections=_sum([trial.cell.connections for trial in trials]),
-        rate_rps=None if cell.rate_rps is None else _sum([t.cell.rate_rps for t in trials]),
-        repeat=first.repeat,
-        shares=shares,
-        missing=parts - len(placed),
-        overlap_s=overlap_s,
-    )
-    return _with_figures(joint, placed) if joint.is_complete else joint
-
-
-def _with_figures(joint: JointTrial, trials: Sequence[Trial]) -> JointTrial:
-    """The figures of all agents together, where each of them is there."""
-    completed = sum(share.completed_in_overlap for share in joint.shares)
-    merged = _merged(trials)
-    return replace(
-        joint,
-        throughput_rps=completed / joint.overlap_s if joint.overlap_s else None,
-        p50_us=None if merged is None else merged.percentile(50),
-        p99_us=None if merged is None else merged.percentile(99),
-        error_rate=_error_rate(trials),
-    )
-
-
-# Seconds since 1970 by the service's clock.
-Span = tuple[float, float]
-
-
-def _span(trial: Trial, offset_s: float | None) -> Span | None:
-    """When it measured, by the service's clock."""
-    if offset_s is None or trial.started_at is None or not trial.elapsed_s:
-        return None
-    if trial.requests_completed is None:
-        return None
-    began_s = (trial.started_at + timedelta(seconds=offset_s)).timestamp()
-    return began_s, began_s + trial.elapsed_s
-
-
-def _shares(
-    trials: Sequence[Trial], spans: dict[UUID, Span | None], hosts: dict[UUID, str]
-) -> tuple[tuple[Share, ...], float | None]:
-    placed = [(trial, span) for trial in trials if (span := spans[trial.pk]) is not None]
-    if not placed:
-        return (), None
-    placed.sort(key=lambda pair: (pair[1][0], hosts[pair[0].run_id]))
-    began_s = max(span[0] for _, span in placed)
-    ended_s = min(span[1] for _, span in placed)
-    earliest_s = min(span[0] for _, span in placed)
-    shares = tuple(
-        Share(
-            run=trial.run_id,
-            trial=trial.pk,
-            host=hosts[trial.run_id],
-            completed_in_overlap=_completed(trial, began_s - span[0], ended_s - span[0]),
-            is_even=_slices(trial) is None,
-            skew_ms=(span[0] - earliest_s) * 1000,
-        )
-        for trial, span in placed
-    )
-    return shares, max(ended_s - began_s, 0.0)
-
-
-def _slices(trial: Trial) -> list[dict[str, Any]] | None:
-    """The time series, where it counts what completed in every stretch."""
-    timeline: TrialTimeline | None = getattr(trial, "timeline", None)
-    if timeline is None:
-        return None
-    slices = timeline.slices
-    return slices if slices and all(part["completed"] is not None for part in slices) else None
-
-
-def _completed(trial: Trial, first_s: float, last_s: float) -> float:
-    """Responses between two moments of the trial, counted from its beginning."""
-    if last_s <= first_s:
-        return 0.0
-    slices = _slices(trial)
-    if slices is None:
-        whole = [(0.0, float(trial.elapsed_s or 0), float(trial.requests_completed or 0))]
-    else:
-        whole = [(part["start_s"], part["length_s"], float(part["completed"])) for part in slices]
-    return sum(
-        completed * max(0.0, min(last_s, start_s + length_s) - max(first_s, start_s)) / length_s
-        for start_s, length_s, completed in whole
-        if length_s
-    )
-
-
-def _merged(trials: Sequence[Trial]) -> Histogram | None:
-    encoded = [bytes(trial.histogram) for trial in trials if trial.histogram is not None]
-    if not trials or len(encoded) < len(trials):
-        return None
-    return Histogram.merge_all([Histogram.decode(histogram) for histogram in encoded])
-
-
-def _error_rate(trials: Sequence[Trial]) -> float | None:
-    if any(trial.error_rate is None for trial in trials):
-        return None
-    counts = [
-        attempts(trial.requests_completed, trial.requests_ok, trial.errors) for trial in trials
-    ]
-    counted = [count for count in counts if count is not None]
-    total = sum(made for _, made in counted)
-    if len(counted) < len(counts) or not total:
-        return None
-    return sum(failed for failed, _ in counted) / total
-
-
-def _sum(values: Sequence[Any]) -> Any:
-    """Of all; unknown where one is."""
-    return None if any(value is None for value in values) else sum(values)
+def _batches(numbers: Iterable[_Number]) -> Iterator[list[int]]:
+    """The numbers whose trials are fetched together."""
+    batch: list[int] = []
+    trials = size_bytes = 0
+    for number in numbers:
+        trials, size_bytes = trials + number.trials, size_bytes + number.packed_bytes
+        if batch and (trials > TRIALS_AT_ONCE or size_bytes > BYTES_AT_ONCE):
+            yield batch
+            batch, trials, size_bytes = [], number.trials, number.packed_bytes
+        batch.append(number.ordinal)
+    if batch:
+        yield batch

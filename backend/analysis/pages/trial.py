@@ -142,11 +142,12 @@ def _latency_note(trial: Trial) -> str:
 
 
 def _errors(trial: Trial) -> Iterator[Figure]:
-    counts = tuple(f"errors.{name}" for name in ERROR_CLASSES)
     yield Figure(
-        "error-rate", "Error rate", trial.error_rate, "ratio", (COMPLETED, OK, *counts),
+        "error-rate", "Error rate", trial.error_rate, "ratio", ("error_rate",),
         "failed attempts ÷ attempts", "lower",
     )  # fmt: skip
+    yield Figure("attempts", "Attempts", trial.attempts, "count", ("attempts",))
+    yield Figure("failed", "Attempts failed", trial.failed, "count", ("failed",), "", "lower")
     for name in ERROR_CLASSES:
         yield Figure(
             f"error-{name}", name.capitalize(), trial.errors.get(name), "count", (f"errors.{name}",)

@@ -208,6 +208,13 @@ def ordered(places: Iterable[Value]) -> list[Value]:
     return sorted(places, key=natural)
 
 
+def most_shared(counts: Mapping[Value, int]) -> Value:
+    """The last of the places that most series share. `counts`: how many are at each."""
+    most = max(counts.values(), default=0)
+    shared = [place for place, count in counts.items() if count == most]
+    return max(shared, key=natural, default=None)
+
+
 @lru_cache(maxsize=4_096)
 def natural(place: Value) -> tuple[int, float, str, str]:
     """`1.10` after `1.9`, `1,600 req/s` after `400 req/s`: digits count as numbers.

@@ -122,8 +122,11 @@ METRICS = {
 METRIC_RECORDS = tuple(record_of(figures.Metric, metric) for metric in METRICS.values())
 # Those made of a trial's throughput, which may be the tool's own rate.
 THROUGHPUT_METRICS = ("throughput", "achieved")
+# The two that say whether a server is fast enough, and which metrics say how much it serves.
+RATE, TAIL = "throughput", "p99"
+RATES = (RATE, "goodput")
 # In every answer: what the page draws side by side.
-CORE = ("throughput", "p50", "p99", "error_rate")
+CORE = (RATE, "p50", TAIL, "error_rate")
 
 
 def shown(asked: str) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from backend.analysis.query.field import number_text
+from backend.analysis.query.field import Value, number_text, text_of
 from backend.analysis.query.fields import FIELDS
 
 # Of bounds that lie close together.
@@ -84,6 +84,11 @@ def at_place(place: str, axis: str) -> str:
     if field.kind == "number":
         place = re.sub(r"(?<![\d.])\d+", lambda digits: f"{int(digits[0]):,}", place)
     return field.at.format(place) if field.at else f"at {field.name} {place}"
+
+
+def place_text(x: Value, axis: str) -> str:
+    """As `at_place`, of a value on the axis; empty if it is unknown."""
+    return "" if x is None else at_place(text_of(x), axis)
 
 
 def at_load(x: float, axis: str) -> str:

@@ -83,7 +83,9 @@ class AttemptSerializer(serializers.Serializer[Any]):
         help_text="The HTTP status of the receiver's answer; null without an answer",
     )
     reason = serializers.CharField(allow_blank=True, help_text="Why it failed; empty if it did not")
-    seconds = serializers.FloatField()
+    seconds = serializers.FloatField(
+        allow_null=True, help_text="How long it took; null where it did not end"
+    )
 
 
 class DeliverySerializer(serializers.ModelSerializer[Delivery]):

@@ -102,6 +102,8 @@ _FIXED = (
     Limit("labels", sent.LABELS, "labels", "of one run", 400),
     Limit("labels_bytes", sent.LABELS_BYTES, "bytes", "all labels of one run, as JSON", 400),
     Limit("map_members", sent.MAP_MEMBERS, "members", "facts, headers, a configuration", 400),
+    Limit("map_levels", sent.MAP_LEVELS, "levels", "of objects and lists in such a map", 400),
+    Limit("map_values", sent.MAP_VALUES, "values", "members and items of all levels of a map", 400),
     Limit(
         "identity_map_bytes",
         sent.IDENTITY_MAP_BYTES,
@@ -109,7 +111,13 @@ _FIXED = (
         "the configuration of a server or the headers of a workload, as JSON",
         400,
     ),
-    Limit("name_length", sent.NAME_LENGTH, "characters", "a name, and the key of a map", 400),
+    Limit(
+        "name_length",
+        sent.NAME_LENGTH,
+        "characters",
+        "a name, and a key of any level of a map",
+        400,
+    ),
     Limit(
         "text_length", sent.TEXT_LENGTH, "characters", "a label, an event, an error, a path", 400
     ),
@@ -119,7 +127,7 @@ _FIXED = (
         "tail_length",
         sent.TAIL_LENGTH,
         "characters",
-        "the last lines of a server, a value in a map, a word of a command",
+        "the last lines of a server, a value of any level of a map, a word of a command",
         400,
     ),
     Limit("events", sent.EVENTS, "events", "of one run", 400),

@@ -110,6 +110,10 @@ def run_sent(**members):
     return envelope_sent(run=members)
 
 
+def facts_sent(facts):
+    return envelope_sent(hosts={"client": {"facts": facts}})
+
+
 def trial_sent(**members):
     return envelope_sent(trials=[make_trial(0, **members)])
 
@@ -206,7 +210,11 @@ BEYOND = {
     "envelope_trials": envelope_sent(trials=[{}] * (limits.ENVELOPE_TRIALS + 1)),
     "labels": run_sent(labels=many(limits.LABELS + 1)),
     "labels_bytes": run_sent(labels={f"a{number}": "x" * 2_000 for number in range(10)}),
-    "map_members": envelope_sent(hosts={"client": {"facts": many(limits.MAP_MEMBERS + 1)}}),
+    "map_members": facts_sent(many(limits.MAP_MEMBERS + 1)),
+    # The facts themselves are the first level.
+    "map_levels": facts_sent({"a": json.loads("[" * limits.MAP_LEVELS + "]" * limits.MAP_LEVELS)}),
+    # The member itself is a value.
+    "map_values": facts_sent({"a": [1] * limits.MAP_VALUES}),
     # With the name and the punctuation, a byte more than the limit.
     "identity_map_bytes": trial_sent(
         server={"configuration": {"a": ["x" * (limits.IDENTITY_MAP_BYTES - 9)]}}
@@ -260,6 +268,8 @@ SENTENCES = {
     "labels": MEMBERS,
     "labels_bytes": "an object of at most {} bytes of JSON.",
     "map_members": MEMBERS,
+    "map_levels": "at most {} levels.",
+    "map_values": "at most {} values at all levels.",
     "identity_map_bytes": "an object of at most {} bytes of JSON.",
     "name_length": CHARACTERS,
     "text_length": CHARACTERS,

@@ -81,3 +81,12 @@ def test_what_may_not_differ_is_refused_with_what_may(client, scene):
     answer = client.get("/api/v1/gate", {**asked, "may_differ": "workload"})
     assert answer.status_code == 400
     assert "may_differ: got “workload”, allowed is host or tool." in answer.json()["detail"]
+
+
+def test_an_expected_series_is_named_by_its_server_and_workload(client, scene):
+    client.force_login(scene.own.user)
+    asked = {"candidate": f"run={scene.run.pk}", "baseline": "main", "require": "throughput > -5%"}
+    answer = client.get("/api/v1/gate", {**asked, "expect": ["a:b", "json"]})
+    assert answer.status_code == 400
+    assert "expect: got “json”, allowed is SERVER:WORKLOAD" in answer.json()["detail"]
+    assert client.get("/api/v1/gate", {**asked, "expect": ["a:b", "a:c"]}).status_code == 200

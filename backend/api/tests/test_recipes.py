@@ -259,6 +259,15 @@ def run_job(job, folder, environ):
     return done.returncode, f"{done.stdout}\n{done.stderr}"
 
 
+# A series that no build measured.
+GONE = "gone:in both\n"
+
+
+def assert_missing(code, text):
+    assert code == 22, text
+    assert "lacks what expect= names: gone:in both." in text
+
+
 def test_the_action_and_the_template_fail_a_build_that_got_slower_and_no_other(
     service, plan, tmp_path
 ):
@@ -295,6 +304,10 @@ def test_the_action_and_the_template_fail_a_build_that_got_slower_and_no_other(
     assert code == 21, text
     assert text.count("Measuring run 2 of at most 2.") == 1
 
+    # A series that nobody measured is missing where it is expected.
+    lacking = {**inputs, "plan": "", "expect": GONE}
+    assert_missing(*run_action(lacking, tmp_path, {**main, "GITHUB_RUN_ID": "3"}))
+
     template = yaml.safe_load((ROOT / "integrations/gitlab/loadsheet.yml").read_text())
     job = template["loadsheet"]
     job["variables"] |= guide_yaml("LOADSHEET_PLAN")["loadsheet"]["variables"]
@@ -302,6 +315,8 @@ def test_the_action_and_the_template_fail_a_build_that_got_slower_and_no_other(
     same = {**gitlab, "CI_COMMIT_SHA": "same", "CI_PIPELINE_ID": "8", "FAKE_RATE": "6000"}
     code, text = run_job(job, tmp_path, same)
     assert code == 0, text
+    lacking = {**job["variables"], "LOADSHEET_PLAN": "", "LOADSHEET_EXPECT": GONE}
+    assert_missing(*run_job({**job, "variables": lacking}, tmp_path, same))
     strict = {"LOADSHEET_REQUIRE": "throughput > -0.01%", "LOADSHEET_MOST_RUNS": "2"}
     noisy = {**job, "variables": {**job["variables"], **strict}}
     code, text = run_job(noisy, tmp_path, {**same, "CI_PIPELINE_ID": "9"})

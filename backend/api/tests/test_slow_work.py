@@ -15,7 +15,7 @@ from backend.fleet.models import Progress
 from backend.ingest.queue.worker import process
 from backend.links import run_link
 from backend.runs.models import Run, Trial
-from backend.runs.recording import record
+from backend.runs.recording import trial_row
 from backend.testing.scenes import make_scene
 from backend.testing.uploads import (
     WRK,
@@ -207,13 +207,13 @@ def test_a_run_that_is_written_slowly_is_shown_as_it_was_and_its_agent_is_heard(
     whole = send_whole(tenant, run_id, early)
     viewer = Client()
     viewer.force_login(tenant.user)
-    check = record.check_trial
+    check = trial_row.check_trial
 
     def check_slowly(figures):
         hold.wait()
         return check(figures)
 
-    monkeypatch.setattr(record, "check_trial", check_slowly)
+    monkeypatch.setattr(trial_row, "check_trial", check_slowly)
     progress = f"/api/v1/runs/{run_id}/progress"
     with ThreadPoolExecutor(1) as pool:
         writing = in_thread(pool, process, whole.pk)

@@ -10,6 +10,8 @@ from backend.analysis.judge.history import MAY_DIFFER
 from backend.analysis.judge.requirements import FIELD, read_requirements
 from backend.analysis.pages.gate.answer import Gate
 from backend.analysis.pages.gate.describe import GateQuery, judge_build
+from backend.analysis.pages.gate.expected import FIELD as EXPECTED_FIELD
+from backend.analysis.pages.gate.expected import read_expected
 from backend.analysis.pages.gate.sides import read_side
 from backend.analysis.query.compare_query import CompareQuery, QueryError, UnknownField
 from backend.api.protocol.auth import viewer_name
@@ -23,7 +25,7 @@ from backend.whole_numbers import whole_number
 SIDES = ("candidate", "baseline")
 NARROWING = ("server", "workload", "tool", "host", "connections", "rate")
 MOST_RUNS_FIELD = "most_runs"
-FIELDS = (*SIDES, FIELD, *NARROWING, "may_differ", MOST_RUNS_FIELD, "workspace")
+FIELDS = (*SIDES, FIELD, *NARROWING, EXPECTED_FIELD, "may_differ", MOST_RUNS_FIELD, "workspace")
 _FORMS = "`run=ID`, `version=TEXT`, `label=KEY:VALUE`, or the name of a branch (`label=branch:…`)"
 PARAMETERS = [
     OpenApiParameter(
@@ -52,6 +54,13 @@ PARAMETERS = [
     *(
         OpenApiParameter(name, str, many=True, description=f"Judge only this {name}")
         for name in NARROWING
+    ),
+    OpenApiParameter(
+        EXPECTED_FIELD,
+        str,
+        many=True,
+        description="A series that must be judged: `SERVER:WORKLOAD`, by their names. The build is "
+        "not_comparable where the candidate or the baseline lacks it",
     ),
     OpenApiParameter(
         "may_differ",
@@ -113,4 +122,5 @@ def _asked(request: Request) -> GateQuery:
         narrow=CompareQuery.parse({name: given.getlist(name) for name in NARROWING}),
         may_differ=may_differ,
         most_runs=most_runs,
+        expected=read_expected(given.getlist(EXPECTED_FIELD)),
     )

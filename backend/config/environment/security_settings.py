@@ -29,6 +29,17 @@ if BREACHED_PASSWORDS_URL:
 ACCOUNT_REAUTHENTICATION_TIMEOUT = 15 * 60
 # Who adds an address can have the password reset.
 ACCOUNT_REAUTHENTICATION_REQUIRED = True
+# By the names that django-allauth has for them.
+MFA_FORMS = {
+    name: f"backend.web.sign_in.second_factors.{form}"
+    for name, form in (
+        ("authenticate", "CodeForm"),
+        ("reauthenticate", "CodeAgainForm"),
+        ("authenticate_webauthn", "KeyForm"),
+        ("reauthenticate_webauthn", "KeyAgainForm"),
+        ("add_webauthn", "NewKeyForm"),
+    )
+}
 # By the header Content-Security-Policy.
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {

@@ -5,7 +5,7 @@ the same name and size is the same file.
 """
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,20 +39,36 @@ def push(folder: Path, *, below: str = "", is_mirrored: bool = False) -> Copied:
     """Copy to the bucket what it lacks of the files whose names begin with `below`.
 
     `is_mirrored`: also remove what the folder has no more; a folder without a backup removes
-    nothing, for its disk may be lost. Raises RecoveryFailed.
+    nothing, for its disk may be lost. Raises RecoveryFailed; where a file cannot be read, after the
+    others are copied.
     """
-    client, there = _client(), dict(_keys(below))
+    there = dict(_keys(below))
     here = {str(file.relative_to(folder)): file for file in _whole_files(folder / below)}
-    missing = [name for name, file in here.items() if there.get(name) != file.stat().st_size]
-    # Descriptions last: without one, a folder is not a backup.
-    for name in sorted(missing, key=lambda each: (each.endswith(".json"), each)):
-        _try(client.upload_file, str(here[name]), settings.BACKUP_BUCKET, name)
-    size_bytes = sum(here[name].stat().st_size for name in missing)
+    missing = {name: file for name, file in here.items() if there.get(name) != file.stat().st_size}
+    _copy(missing)
+    size_bytes = sum(file.stat().st_size for file in missing.values())
     gone = sorted(there.keys() - here.keys()) if is_mirrored and backups_in(folder) else []
     for start in range(0, len(gone), REMOVED_AT_ONCE):
         names = [{"Key": name} for name in gone[start : start + REMOVED_AT_ONCE]]
-        _try(client.delete_objects, Bucket=settings.BACKUP_BUCKET, Delete={"Objects": names})
+        _try(_client().delete_objects, Bucket=settings.BACKUP_BUCKET, Delete={"Objects": names})
     return Copied(len(missing), size_bytes, len(gone))
+
+
+def _copy(files: Mapping[str, Path]) -> None:
+    """Copy files to the bucket, under their names there."""
+    client = _client()
+    unread: list[str] = []
+    # Descriptions last: without one, a folder is not a backup.
+    for name in sorted(files, key=lambda each: (_is_description(each), each)):
+        if unread and _is_description(name):
+            break
+        try:
+            _try(client.upload_file, str(files[name]), settings.BACKUP_BUCKET, name)
+        except OSError as error:
+            log.warning("backup_file_not_read", extra={"file": name}, exc_info=True)
+            unread.append(f"{name}: {error.strerror or error}")
+    if unread:
+        raise RecoveryFailed(f"files could not be read: {len(unread)}, the first {unread[0]}")
 
 
 def pull(folder: Path) -> Copied:
@@ -68,6 +84,10 @@ def pull(folder: Path) -> Copied:
         _try(client.download_file, settings.BACKUP_BUCKET, name, str(place))
         files, size_bytes = files + 1, size_bytes + size
     return Copied(files, size_bytes)
+
+
+def _is_description(name: str) -> bool:
+    return name.endswith(".json")
 
 
 def _whole_files(folder: Path) -> Iterator[Path]:

@@ -197,6 +197,28 @@ def test_the_bucket_loses_what_the_folder_lost_but_not_with_the_disk(artefact, f
     assert len(list(backup_bucket._keys())) == before - 1
 
 
+def test_a_file_that_cannot_be_read_holds_up_no_other(folder, bucket, monkeypatch, caplog):
+    (folder / "wal").mkdir(parents=True)
+    first, second = (folder / "wal" / ("0" * 23 + digit) for digit in "12")
+    described = folder / "wal" / "a-backup.json"
+    for file in (first, second, described):
+        file.write_bytes(b"whole")
+    try_ = backup_bucket._try
+
+    def refuse_the_first(call, *args, **options):
+        if args[:1] == (str(first),):
+            raise PermissionError(13, "Permission denied")
+        return try_(call, *args, **options)
+
+    monkeypatch.setattr(backup_bucket, "_try", refuse_the_first)
+    backup_bucket.push_wal()
+    # Without its description, what was copied of a backup is taken for none.
+    assert [name for name, _ in backup_bucket._keys()] == [f"wal/{second.name}"]
+    assert {"backup_file_not_read", "wal_not_copied"} <= set(caplog.messages)
+    monkeypatch.setattr(backup_bucket, "_try", try_)
+    assert backup_bucket.push(folder).files == 2
+
+
 def test_a_bucket_that_is_away_fails_the_copy_and_no_archive(artefact, bucket, settings, caplog):
     settings.BACKUP_BUCKET = "no-such-bucket"
     with pytest.raises(CommandError, match="The backup failed: the bucket no-such-bucket"):

@@ -20,6 +20,12 @@ from backend.testing.worked_off import send_due
 MESSAGE = Message("alert.new", "New <alert>", "p99 & more", "http://127.0.0.1:8000/x", {"a": 1})
 
 
+def worker_dies():
+    """The lease of what was claimed ends, and nothing else was written since the claim."""
+    ended = timezone.now() - timedelta(seconds=1)
+    Delivery.objects.exclude(lease_until=None).update(lease_until=ended)
+
+
 def due_again():
     Delivery.objects.update(retry_at=timezone.now() - timedelta(seconds=1))
 
@@ -57,11 +63,45 @@ def test_a_worker_that_died_loses_nothing_and_cannot_write_later(channel, receiv
     enqueue_for(channel, MESSAGE)
     held = claim()
     assert claim() is None
-    Delivery.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+    worker_dies()
     assert send_due() == 1
-    attempt = {"at": "", "status": None, "reason": "late", "seconds": 0}
-    queue._end(held, attempt, is_final=True)
-    assert Delivery.objects.get().state == "delivered"
+    queue._end(held, queue.DeliveryState.FAILED)
+    delivery = Delivery.objects.get()
+    assert (delivery.state, delivery.fence, delivery.lease_until) == ("delivered", 2, None)
+    first, second = delivery.attempts
+    assert (first["reason"], first["status"], first["seconds"]) == (queue.UNENDED, None, None)
+    assert (second["reason"], second["status"]) == ("", 200)
+
+
+@pytest.mark.parametrize("kind", ["webhook", "slack", "mail"])
+def test_a_message_whose_sending_ends_the_worker_is_given_up(
+    channel, mailbox, receiver, kind, caplog
+):
+    Channel.objects.filter(pk=channel.pk).update(kind=kind)
+    Delivery.objects.all().delete()
+    enqueue_for(mailbox if kind == "mail" else channel, MESSAGE)
+    for _ in range(queue.MOST_ATTEMPTS):
+        assert claim() is not None
+        worker_dies()
+    assert send_due() == 1
+    delivery = Delivery.objects.get()
+    assert (delivery.state, len(delivery.attempts)) == ("failed", queue.MOST_ATTEMPTS)
+    assert delivery.last_reason == queue.UNENDED
+    assert (receiver.requests, mail.outbox, send_due()) == ([], [], 0)
+    assert "delivery_failed" in caplog.text
+
+
+def test_attempts_that_did_not_end_count_among_those_that_failed(channel, receiver):
+    receiver.answers = [(500, {}, b"down")] * 20
+    enqueue_for(channel, MESSAGE)
+    for _ in range(queue.MOST_ATTEMPTS // 2):
+        assert claim() is not None
+        worker_dies()
+        assert send_due() == 1
+        due_again()
+    delivery = Delivery.objects.get()
+    assert (delivery.state, len(delivery.attempts)) == ("failed", queue.MOST_ATTEMPTS)
+    assert len(receiver.requests) == queue.MOST_ATTEMPTS // 2
 
 
 def test_a_workspace_gets_one_message_at_a_time_and_holds_up_no_other(channel, receiver):

@@ -1,12 +1,13 @@
 """ab, ApacheBench (text report, -w HTML, -g TSV of every request, -e CSV of percentiles).
 
 Loop: closed. Latency unit: whole ms in the text and the TSV, µs in the CSV; Kbytes of 1024 bytes,
-of 1000 in version 1.3.
-Success: 2xx and 3xx among the complete requests; unknown when receive errors or exceptions are
-among them, or "Non-2xx responses", which are redirects and errors alike. Percentiles: the sorted
-value number floor(n·p/100), counted from 0. "Length" failures are bodies that differ in length
-from the first, no failure of the server by themselves. "Server Software", the header Server of the
-answers, names a server that the upload does not name; its address then stays a part of it.
+of 1000 in version 1.3. Success: complete requests with 2xx. "Non-2xx responses" are redirects and
+errors alike, and all of them count as failed. A request that lost its connection is a receive error
+and an exception at once, and counts once. Percentiles: the sorted value number floor(n·p/100),
+counted from 0. "Length" failures are bodies that differ in length from the first, no failure of the
+server by themselves; without the line of the classes below "Failed requests" all of these count as
+failed. "Server Software", the header Server of the answers, names a server that the upload does not
+name; its address then stays a part of it.
 """
 
 from collections.abc import Sequence

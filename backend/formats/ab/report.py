@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
+from typing import Any
 
-from backend.formats.derived import with_derived_compared
 from backend.formats.model import FormatError, Latency, ParsedTrial
 from backend.formats.numbers import all_known, implied_elapsed_s, parse_count, parse_number, scaled
 from backend.formats.text import Line, Source, blocks
@@ -92,10 +92,10 @@ class Report:
         errors = {
             **{name: printed.get(word) for name, word in PARENTHESIS.items()},
             "write": self._count("Write errors"),
-            "status": None if not_2xx else 0,
+            "status": not_2xx,
         }
         latency, complete = self._latency()
-        trial = ParsedTrial(
+        return ParsedTrial(
             tool_version=self._version(),
             url=self._url(),
             connections=self._count("Concurrency Level"),
@@ -106,11 +106,12 @@ class Report:
                 elapsed, step_s=0.001, count=completed, rate_rps=rps, rate_step=0.01
             ),
             requests_completed=completed,
-            requests_ok=self._ok(completed, errors),
+            **self._outcome(completed, errors),
             reported_rps=rps,
             bytes_received=self._count("Total transferred"),
             body_bytes=self._count("HTML transferred"),
             transfer_rate_bytes_s=self._transfer_rate(),
+            request_time_us=scaled(self._figure("Time per request"), 1000),
             errors=errors,
             not_2xx=not_2xx or None,
             tool_errors=self._tool_errors(),
@@ -119,8 +120,6 @@ class Report:
             latency_resolution_us=1000,
             incomplete=not complete,
         )
-        request_ms = self._figure("Time per request")
-        return with_derived_compared(trial, request_ms=request_ms, step_ms=0.001)
 
     def _transfer_rate(self) -> float | None:
         is_old = (self._version() or "").startswith("1.")
@@ -213,13 +212,27 @@ class Report:
                 return {name: count for name, count in counts.items() if count is not None}
         return {}
 
-    def _ok(self, completed: int, errors: dict[str, int | None]) -> int | None:
+    def _outcome(self, completed: int, errors: dict[str, int | None]) -> dict[str, Any]:
+        """Successes, attempts and failed attempts; empty where failures are not printed.
+
+        A request that got no whole response is among the complete ones, as a receive error and as
+        an exception too. A connection that could not be made is not among them.
+        """
         failed = self._count("Failed requests")
-        classes = [errors["connect"], errors["read"], errors["other"], errors["write"]]
-        # Receive errors are among the complete requests, counted up to three times.
-        if any(classes) or failed is None or (failed and errors["connect"] is None):
-            return None
-        return completed if errors["status"] == 0 else None
+        if failed is None:
+            return {}
+        connect, read, other, write, bad = (
+            errors[name] or 0 for name in ("connect", "read", "other", "write", "status")
+        )
+        # Without the line of the classes, a failed request may be one of those that are not 2xx.
+        has_classes = errors["connect"] is not None
+        lost = (max(read, other) + bad if has_classes else max(failed, bad)) + write
+        failed_completed = min(lost, completed)
+        return {
+            "requests_ok": completed - failed_completed,
+            "attempts": completed + connect,
+            "failed": failed_completed + connect,
+        }
 
     def _tool_errors(self) -> dict[str, int]:
         failed = self._count("Failed requests")

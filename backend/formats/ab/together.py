@@ -19,14 +19,13 @@ def with_files(
     trial: ParsedTrial, tables: Sequence[Source], curves: Sequence[Source]
 ) -> ParsedTrial:
     """The report's figures with the rows' samples; where they contradict each other is noted."""
-    disagreements: list[str] = []
     if curves:
-        disagreements += _curve_disagreements(trial, read_csv(curves[0]))
+        contradictions = _curve_disagreements(trial, read_csv(curves[0]))
+        trial = replace(trial, disagreements=(*trial.disagreements, *contradictions))
     if not tables:
-        return replace(trial, disagreements=tuple(disagreements))
+        return trial
     rows = read_tsv(tables[0])
-    disagreements += _row_disagreements(trial, rows)
-    return with_samples(trial, rows, disagreements)
+    return with_samples(trial, rows, _row_disagreements(trial, rows))
 
 
 def _row_disagreements(trial: ParsedTrial, rows: ParsedTrial) -> Iterator[str]:

@@ -10,7 +10,14 @@ last ones can lie below the greatest time. The rate is a mean over periods of 10
 from collections.abc import Sequence
 from dataclasses import replace
 
-from backend.formats.artillery.console import RUN, SUMMARY, find_runs, read_run
+from backend.formats.artillery.console import (
+    LAUNCHED,
+    RUN,
+    SUMMARIES,
+    find_runs,
+    is_figure,
+    read_run,
+)
 from backend.formats.artillery.document import is_report, read_document
 from backend.formats.model import Entry, FormatError
 from backend.formats.refusals import not_one_trial
@@ -19,8 +26,8 @@ from backend.formats.text import Document, Source
 from backend.formats.together import read_each
 
 COUNTS_BODIES_ONLY = True
-MARKS = ('"aggregate"', RUN, SUMMARY)
-FIGURE_MARKS = ("Summary report @ ", "Report @ ", "Metrics for period to:")
+MARKS = ('"aggregate"', RUN, *SUMMARIES, LAUNCHED, "http.requests: ...")
+FIGURE_MARKS = (*SUMMARIES, "Report @ ", "Metrics for period to:", *MARKS[-2:])
 ENDS = ("vusers.", "Codes:")
 BROKEN = ('"http.requests"', '"scenariosCreated"', '"vusers.created"')
 
@@ -30,7 +37,7 @@ def claims(source: Source) -> str | None:
     for document in _reports(source):
         return f"line {document.line} begins artillery's report in JSON"
     for line in source.lines:
-        if line.text.startswith((RUN, SUMMARY)):
+        if line.text.startswith((RUN, *SUMMARIES)) or is_figure(line):
             return f"line {line.number} is of artillery's console"
     return None
 
@@ -63,7 +70,7 @@ def read(sources: Sequence[Source]) -> list[Entry]:
 
 
 def _read_texts(source: Source) -> list[Entry]:
-    if RUN not in source.text and SUMMARY not in source.text:
+    if not any(mark in source.text for mark in MARKS[1:]):
         return []
     return [of_lines(read_run(block), block) for block in find_runs(source.lines)]
 

@@ -2,31 +2,36 @@
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from backend.formats.artillery.counters import POINTS, Figures, figures_of, trial
 from backend.formats.model import Entry, FormatError, ParsedTrial
-from backend.formats.numbers import all_known, parse_count, parse_number
+from backend.formats.numbers import all_known, parse_count, parse_number, require_count
 from backend.formats.text import Line, blocks, last_line
 
 RUN = "Test run id:"
-SUMMARY = "Summary report @ "
+# The second is that of versions before 1.6.
+SUMMARIES = ("Summary report @ ", "Complete report @ ")
+# What a summary without its heading begins with: version 1, and the sorted names of version 2.
+LAUNCHED = "Scenarios launched:"
+NAMES_2 = ("errors.", "http.", "engine.http.", "vusers.")
 PERIODS = ("Metrics for period to:", "Report @ ", "Phase started", "Started phase ", RUN)
 TOTAL_TIME = "Total time:"
 UNITS_S = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "millisecond": 0.001}
-TIMES = ("http.response_time", "engine.http.response_time", "Response time (msec)")
+TIMES = ("http.response_time", "engine.http.response_time")
+TIMES_1 = ("Response time (msec)", "Request latency")
 FIGURES = ("min", "max", "mean", *POINTS)
 # Version 1 has headings with indented lines below them.
 HEADINGS = {"Codes": "http.codes.", "Errors": "errors."}
-NAMES_1 = {"Requests completed": "http.responses"}
-RATES_1 = ("Mean response/sec", "RPS sent")
+NAMES_1 = ("Requests completed", "Number of requests made")
+RATES_1 = ("Mean response/sec", "RPS sent", "RPS")
 
 
 def find_runs(lines: Sequence[Line]) -> list[list[Line]]:
     """The lines of each run: from its id on, or else up to its summary."""
     starts = [at for at, line in enumerate(lines) if line.text.startswith(RUN)]
-    summaries = [at for at, line in enumerate(lines) if line.text.startswith(SUMMARY)]
+    summaries = _summaries(lines)
     if not starts or (summaries and summaries[0] < starts[0]):
         starts.insert(0, 0)
     without = [
@@ -37,16 +42,41 @@ def find_runs(lines: Sequence[Line]) -> list[list[Line]]:
     return blocks(lines, sorted(starts + without))
 
 
+def is_figure(line: Line) -> bool:
+    """Whether a summary of either version can begin with this line."""
+    return line.text.startswith(LAUNCHED) or (
+        line.text.startswith(NAMES_2) and ": ...." in line.text
+    )
+
+
+def _summaries(lines: Sequence[Line]) -> list[int]:
+    """Where each summary begins: at its heading, or at its first figure where that was left out."""
+    found: list[int] = []
+    # Whether figures of a summary or of a period go on, and whether those of version 1 began.
+    is_within = is_begun = False
+    for at, line in enumerate(lines):
+        if line.text.startswith((*SUMMARIES, *PERIODS)):
+            if line.text.startswith(SUMMARIES):
+                found.append(at)
+            is_within, is_begun = True, False
+        elif is_figure(line):
+            if not is_within or (is_begun and line.text.startswith(LAUNCHED)):
+                found.append(at)
+            is_within, is_begun = True, line.text.startswith(LAUNCHED) or is_begun
+    return found
+
+
 def read_run(block: Sequence[Line]) -> Entry:
     """The summary of a run; a refusal if there is none, or it is cut off."""
-    starts = [at for at, line in enumerate(block) if line.text.startswith(SUMMARY)]
+    starts = _summaries(block)
     if not starts:
         return _refused("has no summary: it was quiet (-q), or is cut off", last_line(block))
-    body = block[starts[-1] + 1 :]
+    has_heading = not is_figure(block[starts[-1]])
+    body = block[starts[-1] + has_heading :]
     ends = [at for at, line in enumerate(body) if line.text.startswith(PERIODS)]
     body = body[: ends[0]] if ends else body
     try:
-        if any(line.text.startswith("Scenarios launched") for line in body):
+        if any(line.text.startswith(LAUNCHED) for line in body):
             return _version_1(body, block)
         return _version_2(body, block)
     except ValueError as fault:
@@ -65,7 +95,7 @@ class _Summary:
     def add_time(self, heading: str, name: str, value: str) -> None:
         """Keep a statistic, if it stands below the heading of response times."""
         amount = parse_number(value)
-        if heading in TIMES and amount is not None:
+        if heading in (*TIMES, *TIMES_1) and amount is not None:
             self.times[name] = amount
 
 
@@ -97,12 +127,12 @@ def _summary_2(body: Sequence[Line]) -> _Summary:
 
 def _version_1(body: Sequence[Line], block: Sequence[Line]) -> Entry:
     summary = _summary_1(body)
-    if "http.responses" not in summary.counters or "Scenario counts" not in summary.names:
+    if "http.responses" not in summary.counters:
         return _refused("is cut off in its summary", last_line(body or block))
-    rate = summary.rates.get(RATES_1[0], summary.rates.get(RATES_1[1]))
+    rate = next((summary.rates[name] for name in RATES_1 if name in summary.rates), None)
     figures = figures_of(summary.counters, rate, summary.times)
     # Codes and errors stand last: those that are missing were cut off.
-    if sum(figures.codes.values()) != figures.responses:
+    if sum(figures.codes.values()) != figures.responses or not (figures.codes or figures.errors):
         return _refused("is cut off in its codes", last_line(body or block))
     return _with_unknown_end(figures, body, block)
 
@@ -116,7 +146,7 @@ def _summary_1(body: Sequence[Line]) -> _Summary:
         elif name in RATES_1:
             summary.rates[name] = parse_number(value)
         elif name in NAMES_1:
-            summary.counters[NAMES_1[name]] = parse_count(value) or 0
+            summary.counters["http.responses"] = require_count(value)
         elif name in FIGURES:
             summary.add_time(heading, name, value)
         elif heading in HEADINGS and (amount := parse_count(value)) is not None:
@@ -125,11 +155,10 @@ def _summary_1(body: Sequence[Line]) -> _Summary:
 
 
 def _with_unknown_end(figures: Figures, body: Sequence[Line], block: Sequence[Line]) -> ParsedTrial:
-    return trial(
-        figures,
-        elapsed_s=_total_time(block),
-        incomplete=body[-1].text != "" and not body[-1].text.startswith("Log file"),
-    )
+    is_cut = body[-1].text != "" and not body[-1].text.startswith("Log file")
+    read = trial(figures, elapsed_s=_total_time(block), incomplete=is_cut)
+    # Errors stand last: without the end some may be missing.
+    return replace(read, errors={"status": read.errors["status"]}) if is_cut else read
 
 
 def _pair(line: Line) -> tuple[str, str]:

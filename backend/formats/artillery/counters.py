@@ -59,6 +59,7 @@ def trial(figures: Figures, *, elapsed_s: float | None = None, **more: Any) -> P
         elapsed_s=elapsed_s,
         requests_completed=figures.responses,
         requests_ok=figures.ok if has_every_code else None,
+        **({} if has_every_code else _outcome(figures)),
         reported_rps=figures.rate,
         bytes_received=figures.received,
         errors={**errors, "status": figures.bad},
@@ -69,6 +70,13 @@ def trial(figures: Figures, *, elapsed_s: float | None = None, **more: Any) -> P
         latency_resolution_us=RESOLUTION_US,
         **more,
     )
+
+
+def _outcome(figures: Figures) -> dict[str, Any]:
+    """All attempts and the failed ones: those without an answer, and those with a bad code."""
+    lost = sum(figures.errors.values())
+    attempts = max(figures.requests or 0, (figures.responses or 0) + lost)
+    return {"attempts": attempts, "failed": figures.bad + lost}
 
 
 def _origin(figures: Figures) -> str | None:

@@ -1,23 +1,33 @@
 """autocannon (--json, and the table it prints on stderr).
 
 Loop: closed, also with -R. Latency unit: whole ms, from an HdrHistogram. Bytes: decimal units.
-Success: 2xx and 3xx; unknown where a table without status codes says "non 2xx". Percentiles:
-HdrHistogram's, of whole ms; with -R autocannon adds samples of its own (a correction whose
-interval is always 1 ms), which the JSON's counts show and the table does not. The rate is the mean
-of samples, one a second unless the output says otherwise. Counts of errors from 1000 on are
-rounded to thousands in the table, and unknown then. A warm-up's table is passed over. The tables
-before version 3 have mean, deviation and maximum, and percentiles with -l alone.
+Success: 2xx and 3xx with the expected body; in a table without status codes 2xx alone, and all that
+are "non 2xx" count as failed. Percentiles: HdrHistogram's, of whole ms; with -R autocannon adds
+samples of its own (a correction whose interval is always 1 ms), which the JSON's counts show and
+the table does not. The minimum is the least latency that was not rounded to 0. The rate is the mean
+of samples, one a second unless the output says otherwise. Counts of requests sent and of errors are
+rounded to thousands in the table from 1000 on. A table without status codes tells the responses
+where a number of requests was asked for and as many were sent without an error. A warm-up's table
+is passed over. The tables before version 3 have mean, deviation and maximum, and percentiles with
+-l alone. Tables without the lines above them are read, with URL and connections unknown.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from backend.formats.autocannon.table import RESOLUTION_US, find_tables, read_table
+from backend.formats.autocannon.table import MARKS as TABLE_MARKS
+from backend.formats.autocannon.table import (
+    RESOLUTION_US,
+    STARTED,
+    find_tables,
+    outcome_of,
+    read_table,
+)
 from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
 from backend.formats.numbers import json_count, json_number, optional_line
 from backend.formats.refusals import broken_document, read_figures, read_or_refuse
 from backend.formats.runs import of_lines
-from backend.formats.statuses import CLASSES, failed, succeeded
+from backend.formats.statuses import CLASSES, failed
 from backend.formats.text import Document, Source
 
 KEEPS_CONNECTIONS = True
@@ -25,7 +35,7 @@ JSON_KEYS = frozenset(("connections", "latency", "requests", "throughput", "2xx"
 # The key that autocannon alone writes near the start of its JSON, from version 4 on.
 PIPELINING = '"pipelining"'
 KEY_LINES = 10
-MARKS = ('"2xx"', PIPELINING, " test @ ")
+MARKS = ('"2xx"', PIPELINING, *TABLE_MARKS)
 FIGURE_MARKS = ("Stat", " requests in ")
 ENDS = (" requests in ",)
 TOOL_ERRORS = ("errors", "timeouts", "mismatches", "non2xx", "resets")
@@ -37,7 +47,10 @@ def claims(source: Source) -> str | None:
         return "a JSON object has autocannon's keys (latency, requests, throughput, 2xx)"
     tables = find_tables(source)
     if tables:
-        return f"line {tables[0][0].number} says Running … test @, the next names connections alone"
+        first = tables[0][0]
+        if first.text.startswith(STARTED):
+            return f"line {first.number} says Running … test @, the next names connections alone"
+        return f"line {first.number} begins autocannon's tables"
     if broken := _broken_documents(source):
         return f"line {broken[0].line} begins autocannon's JSON"
     return None
@@ -115,7 +128,7 @@ def _trial(document: Mapping[str, Any]) -> ParsedTrial:
         threads=json_count(document.get("workers") or 0) or None,
         elapsed_s=json_number(document["duration"]),
         requests_completed=completed,
-        requests_ok=succeeded(classes),
+        **outcome_of(completed, failed(classes) + _mismatches(document), max(errors, timeouts)),
         reported_rps=round(json_number(requests["average"]) * per_second, 6),
         bytes_received=json_count(throughput["total"]),
         transfer_rate_bytes_s=round(json_number(throughput["average"]) * per_second, 6),
@@ -131,6 +144,11 @@ def _trial(document: Mapping[str, Any]) -> ParsedTrial:
         latency_resolution_us=RESOLUTION_US,
         disagreements=tuple(_disagreements(document, completed, codes)),
     )
+
+
+def _mismatches(document: Mapping[str, Any]) -> int:
+    """The responses with another body than the expected one."""
+    return json_count(document.get("mismatches") or 0)
 
 
 def _disagreements(
@@ -167,12 +185,10 @@ def _latency(block: Mapping[str, Any]) -> Latency:
         for key, value in block.items()
         if key[:1] == "p" and key[1:2].isdigit()
     }
-    # autocannon prints the least latency that it did not round to 0: not the minimum beside a 0.
-    is_least = 0 not in percentiles.values()
     return Latency(
         mean_us=_us(block["average"]),
         stdev_us=_us(block["stddev"]),
-        min_us=_us(block["min"]) if is_least else None,
+        min_us=_us(block["min"]),
         max_us=_us(block["max"]),
         percentiles=percentiles,
     )

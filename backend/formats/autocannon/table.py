@@ -1,44 +1,71 @@
-"""The tables autocannon prints for people: boxes of │ between a first and a last line.
-
-Before version 3 they had columns between spaces, without boxes.
-"""
+"""The tables autocannon prints for people: boxes of │ between a first and a last line."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise, takewhile
+from itertools import takewhile
+from typing import Any
 
+from backend.formats.autocannon.plain import TITLES, plain_rows
 from backend.formats.model import FormatError, Latency, ParsedTrial
 from backend.formats.numbers import (
     DECIMAL_UNITS,
-    TIME_UNITS_US,
+    all_by_name,
     parse_amount,
     parse_count,
+    parse_duration_us,
     parse_number,
 )
-from backend.formats.statuses import failed, succeeded
+from backend.formats.statuses import failed
 from backend.formats.text import Line, Source, blocks
 
-STARTED = "Running "
+STARTED, SAMPLES = "Running ", "# of samples:"
+HEAD = "Stat "
+MARKS = (" test @ ", "97.5%", "Latency (ms)")
+# Between the line of connections and the first table.
+LINES_ABOVE = 5
 RESOLUTION_US = 1000
-# Of the tables without boxes.
-TITLES = ("Avg", "Stdev", "Max")
-LATENCY, RATE, BYTES = "Latency (ms)", "Req/Sec", "Bytes/Sec"
-PERCENTILES = "Percentile"
 
 
 def find_tables(source: Source) -> list[list[Line]]:
-    """The lines of each report, from Running … on."""
-    if " test @ " not in source.text:
+    """The lines of each report, from Running … on; from its tables on where that was left out."""
+    if not any(mark in source.text for mark in MARKS):
         return []
-    lines = source.lines
-    starts = [position for position in range(len(lines) - 1) if _starts(lines, position)]
-    return blocks(lines, starts)
+    return blocks(source.lines, list(_begins(source.lines)))
+
+
+def _begins(lines: Sequence[Line]) -> Iterator[int]:
+    is_open = False
+    for position, line in enumerate(lines):
+        if _starts(lines, position):
+            yield position
+        elif not is_open and _is_head(line):
+            yield _above(lines, position)
+            is_open = True
+        # The tables below "Running 3s warmup @ …" are no report of their own.
+        is_open = (is_open or line.text.startswith(STARTED)) and not _is_end(line)
+
+
+def _is_head(line: Line) -> bool:
+    """Whether this is the head of the table of latencies, with boxes or without."""
+    words = line.words
+    return HEAD in line.text and (words[-2:-1] == ["Max"] or words == ["Stat", *TITLES])
+
+
+def _is_end(line: Line) -> bool:
+    return line.words[1:3] == ["requests", "in"]
+
+
+def _above(lines: Sequence[Line], position: int) -> int:
+    """Where the line of connections stands above a table; the table's position without one."""
+    nearby = range(position - 1, max(position - LINES_ABOVE, 0) - 1, -1)
+    return next((at for at in nearby if lines[at].words[1:2] == ["connections"]), position)
 
 
 def _starts(lines: Sequence[Line], position: int) -> bool:
-    line, words = lines[position], lines[position + 1].words
+    line = lines[position]
     if not line.text.startswith(STARTED) or " test @ " not in line.text:
         return False
+    words = lines[position + 1].words if position + 1 < len(lines) else []
     return len(words) >= 2 and parse_count(words[0]) is not None and words[1] == "connections"
 
 
@@ -59,6 +86,13 @@ class _Responses:
         return None if self.ok is None else self.ok + (self.bad or 0)
 
 
+def outcome_of(completed: int, bad: int, lost: int) -> dict[str, Any]:
+    """Successes, attempts and failed attempts. `bad` responses have a bad status or another body
+    than the expected one, `lost` attempts have no response."""
+    bad = min(bad, completed)
+    return {"requests_ok": completed - bad, "attempts": completed + lost, "failed": bad + lost}
+
+
 class _Report:
     def __init__(self, block: Sequence[Line]) -> None:
         self.block = block
@@ -67,24 +101,27 @@ class _Report:
             for line in block
             if "│" in line.text
         ] or list(plain_rows(block))
-        self.asked, _, self.address = block[0].text.removeprefix(STARTED).partition(" test @ ")
-        self.elapsed_us, self.received = self._totals()
+        started = next((line.text for line in block[:1] if line.text.startswith(STARTED)), "")
+        self.asked, _, self.address = started.removeprefix(STARTED).partition(" test @ ")
+        self.printed_sent, self.elapsed_us, self.received = self._totals()
+        # Versions that name the number of samples count the requests sent, earlier ones responses.
+        self.counts_sent = any(line.text.startswith(SAMPLES) for line in block)
         self.codes, self.printed, self.errors = self._codes(), self._responses(), self._errors()
         self.rate = self._per_second("Req/Sec", _localised)
         self.latency = self._latency()
 
     def trial(self) -> ParsedTrial:
-        responses = self.printed or _responses_of(self.codes)
+        responses = self.printed or self._all_of_asked() or _responses_of(self.codes)
         latency = self.latency if self._is_measured() else Latency()
         return ParsedTrial(
             url=next(iter(self.address.split()), None),
-            connections=parse_count(self.block[1].words[0]),
-            threads=self._workers(),
+            connections=self._asked_count("connections"),
+            threads=self._asked_count("workers"),
             requested_requests=_asked_requests(self.asked),
             requested_duration_s=_asked_seconds(self.asked),
             elapsed_s=self.elapsed_us / 1e6,
             requests_completed=responses.total,
-            requests_ok=self._ok(responses),
+            **self._outcome(responses),
             reported_rps=self.rate,
             bytes_received=None if self.received is None else round(self.received),
             transfer_rate_bytes_s=self._per_second("Bytes/Sec", _size),
@@ -97,22 +134,35 @@ class _Report:
             latency_resolution_us=RESOLUTION_US,
             incomplete=self._is_cut() or self.received is None,
             disagreements=self._disagreements(),
+            extra={"extra": _sent_in(self.printed_sent)},
         )
 
-    def _ok(self, responses: _Responses) -> int | None:
-        """Responses with 2xx or 3xx; unknown where only those are counted that are not 2xx."""
-        if self.codes is not None:
-            return succeeded(self.codes)
-        return None if responses.bad else responses.ok
+    def _all_of_asked(self) -> _Responses | None:
+        """All requests that were asked for, where the text names no other outcome of one."""
+        sent = parse_count(self.printed_sent)
+        is_all = sent is not None and sent == _asked_requests(self.asked)
+        return _Responses(sent, 0) if is_all and self.codes is None and not self.errors else None
 
-    def _bad(self, responses: _Responses) -> int | None:
-        if self.codes is not None:
-            return failed(self.codes)
-        return None if responses.bad else 0
+    def _outcome(self, responses: _Responses) -> dict[str, Any]:
+        """Successes, attempts and failed attempts; empty where the counts of errors are cut off."""
+        if self.errors is None or self._is_cut():
+            return {}
+        lost, mismatches = (self.errors.get(name, 0) for name in ("errors", "mismatches"))
+        if responses.total is not None:
+            return outcome_of(responses.total, self._bad(responses) + mismatches, lost)
+        requests = _count(self.printed_sent)
+        if requests is None:
+            return {}
+        # Without a line of responses all of them are 2xx.
+        attempts = max(requests, lost) if self.counts_sent else requests + lost
+        return {"attempts": attempts, "failed": min(mismatches + lost, attempts)}
+
+    def _bad(self, responses: _Responses) -> int:
+        return (responses.bad or 0) if self.codes is None else failed(self.codes)
 
     def _is_measured(self) -> bool:
-        """Whether there was a response: else zeros are printed."""
-        return bool(self.rate) or bool(self.latency.max_us)
+        """Whether there was a response with a latency: else zeros are printed."""
+        return bool(self.latency.max_us)
 
     def _is_cut(self) -> bool:
         """Whether the counts of errors were cut off: a text without responses must have some."""
@@ -125,13 +175,13 @@ class _Report:
         if self.errors is None or self._is_cut():
             return {}
         total, timeouts = self.errors.get("errors", 0), self.errors.get("timeouts", 0)
-        if total is None or timeouts is None or total < timeouts:
+        if total < timeouts:
             return {"timeout": timeouts}
         return {"timeout": timeouts, "other": total - timeouts}
 
     def _tool_errors(self) -> dict[str, int]:
-        named = {**(self.errors or {}), "non2xx": self.printed.bad if self.printed else None}
-        return {name: count for name, count in named.items() if count is not None}
+        non_2xx = self.printed.bad if self.printed else None
+        return {**(self.errors or {}), **({} if non_2xx is None else {"non2xx": non_2xx})}
 
     def _disagreements(self) -> tuple[str, ...]:
         if self.codes is None or not self.printed or _responses_of(self.codes) == self.printed:
@@ -139,14 +189,14 @@ class _Report:
         ok, bad = self.printed.ok, self.printed.bad
         return (f"{ok} 2xx and {bad} other responses, by status code {dict(self.codes)}",)
 
-    def _totals(self) -> tuple[float, float | None]:
-        """Elapsed time in µs, and bytes received."""
+    def _totals(self) -> tuple[str, float, float | None]:
+        """Requests sent as printed, elapsed time in µs, and bytes received."""
         for line in self.block:
             words = line.words
-            if len(words) >= 4 and words[1:3] == ["requests", "in"]:
-                elapsed = parse_amount(words[3].rstrip(","), TIME_UNITS_US)
+            if len(words) >= 4 and _is_end(line):
+                elapsed = parse_duration_us(words[3].rstrip(","))
                 if elapsed is not None:
-                    return elapsed, _size(" ".join(words[4:6]))
+                    return words[0], elapsed, _size(" ".join(words[4:6]))
         raise self.block[-1].refusal(
             "The autocannon report is cut off before its last line.",
             expected='a line such as "852 requests in 3.17s, 156 kB read"',
@@ -177,7 +227,8 @@ class _Report:
     def _percentile_table(self) -> dict[str, float]:
         """The rows below the title Percentile, in µs."""
         titles = [at for at, row in enumerate(self.rows) if row[0] == "Percentile"]
-        rows = self.rows[titles[0] + 1 : titles[1] if titles[1:] else None] if titles else []
+        # Another table of percentiles below would be of something else.
+        rows = self.rows[titles[0] + 1 : (*titles, None)[1]] if titles else []
         return {
             row[0]: milliseconds * 1000
             for row in rows
@@ -221,28 +272,25 @@ class _Report:
             expected=expected,
         )
 
-    def _errors(self) -> dict[str, int | None] | None:
-        """The counts below the totals, None for one rounded to thousands; empty without a line.
-
-        None as a whole where a line is cut off.
-        """
+    def _errors(self) -> dict[str, int] | None:
+        """The counts below the totals; empty without a line, None where a line is cut off."""
         counts: dict[str, int | None] = {}
         for line in self._below_totals():
             words = line.words
             if words[1:2] == ["errors"] and words[3:] == ["timeouts)"]:
-                counts["errors"] = parse_count(words[0])
-                counts["timeouts"] = parse_count(words[2].lstrip("("))
+                counts["errors"] = _count(words[0])
+                counts["timeouts"] = _count(words[2].lstrip("("))
             elif words[1:] == ["requests", "with", "mismatched", "body"]:
-                counts["mismatches"] = parse_count(words[0])
+                counts["mismatches"] = _count(words[0])
             elif words[:4] == ["request", "pipeline", "was", "reset"] and len(words) == 6:
-                counts["resets"] = parse_count(words[4])
+                counts["resets"] = _count(words[4])
             elif words and words[0].rstrip("k").isdigit():
                 return None
-        return counts
+        return all_by_name(counts)
 
     def _below_totals(self) -> list[Line]:
         at = next(
-            (at for at, line in enumerate(self.block) if line.words[1:3] == ["requests", "in"]),
+            (at for at, line in enumerate(self.block) if _is_end(line)),
             len(self.block),
         )
         # A warm-up of the next run stands before its own first line.
@@ -266,9 +314,10 @@ class _Report:
                 return seconds
         return 1.0
 
-    def _workers(self) -> int | None:
-        words = self.block[2].words if len(self.block) > 2 else []
-        return parse_count(words[0]) if words[1:] == ["workers"] else None
+    def _asked_count(self, name: str) -> int | None:
+        """The count of "10 connections" or "2 workers", above the tables."""
+        words = [line.words for line in self.block[:3]]
+        return next((parse_count(row[0]) for row in words if row[1:2] == [name]), None)
 
 
 def _responses_of(codes: Mapping[str, int] | None) -> _Responses:
@@ -278,18 +327,32 @@ def _responses_of(codes: Mapping[str, int] | None) -> _Responses:
     return _Responses(ok, sum(codes.values()) - ok)
 
 
+def _count(word: str) -> int | None:
+    """The number of "852", or of "14k", which is rounded to thousands."""
+    count = parse_count(word.removesuffix("k"))
+    return count * 1000 if count is not None and word.endswith("k") else count
+
+
+def _sent_in(word: str) -> dict[str, int]:
+    """The requests sent; from 1,000 on they are rounded to thousands ("26k")."""
+    sent, thousands = parse_count(word), parse_count(word.removesuffix("k"))
+    if sent is not None:
+        return {"requests_sent": sent}
+    return {} if thousands is None else {"requests_sent_at_most": thousands * 1000 + 500}
+
+
 def _asked_requests(asked: str) -> int | None:
     words = asked.split()
     return parse_count(words[0]) if words[1:] == ["requests"] else None
 
 
 def _asked_seconds(asked: str) -> float | None:
-    duration_us = parse_amount(asked.strip(), TIME_UNITS_US)
+    duration_us = parse_duration_us(asked.strip())
     return None if duration_us is None else duration_us / 1e6
 
 
 def _time(cell: str) -> float | None:
-    return parse_amount(cell.replace(" ", ""), TIME_UNITS_US)
+    return parse_duration_us(cell.replace(" ", ""))
 
 
 def _size(words: str) -> float | None:
@@ -319,29 +382,3 @@ def _are_thousands(groups: Sequence[str], marks: Sequence[str]) -> bool:
         return False
     separators = {*marks[: len(thousands)]}
     return all(len(group) == 3 for group in thousands) and len(separators) <= 1
-
-
-def plain_rows(block: Sequence[Line]) -> Iterator[list[str]]:
-    """The rows as those of the boxes are: a name and its cells, each time and size with a unit."""
-    in_percentiles = False
-    for line in block:
-        words = line.words
-        in_percentiles = in_percentiles or words == [PERCENTILES, *LATENCY.split()]
-        if in_percentiles and len(words) == 2 and parse_number(words[0]) is not None:
-            yield words
-        elif row := _row(line.text, words):
-            yield row
-
-
-def _row(text: str, words: list[str]) -> list[str]:
-    """The cells of a line of the plain table; empty for a line that is no row."""
-    if words == ["Stat", *TITLES] or words[:1] == [RATE]:
-        return words
-    if words == [PERCENTILES, *LATENCY.split()]:
-        return [PERCENTILES, LATENCY]
-    if text.startswith(LATENCY):
-        return ["Latency", *(f"{word} ms" for word in words[2:])]
-    if words[:1] == [BYTES]:
-        # "2.13 MB 144.66 kB 2.36 MB"
-        return [BYTES, *(f"{amount} {unit}" for amount, unit in list(pairwise(words[1:]))[::2])]
-    return []

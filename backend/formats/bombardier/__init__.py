@@ -12,7 +12,7 @@ responses with a status outside 100 to 599.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from backend.formats.bombardier.report import Report, find_reports
+from backend.formats.bombardier.report import Report, find_reports, outcome_of
 from backend.formats.model import Entry, Latency, ParsedTrial
 from backend.formats.numbers import json_count, json_number, optional_line, optional_number
 from backend.formats.refusals import read_json, read_or_refuse
@@ -72,6 +72,7 @@ def _trial(document: Mapping[str, Any]) -> ParsedTrial:
     failures = {
         str(error["description"]): json_count(error["count"]) for error in result.get("errors", ())
     }
+    others = json_count(result["others"])
     latency = _latency(result.get("latency"))
     rates = result.get("rps")
     return ParsedTrial(
@@ -85,6 +86,7 @@ def _trial(document: Mapping[str, Any]) -> ParsedTrial:
         elapsed_s=json_number(result["timeTakenSeconds"]),
         requests_completed=sum(counts.values()),
         requests_ok=succeeded(counts),
+        **outcome_of(counts, max(others, sum(failures.values()))),
         reported_rps=None if rates is None else json_number(rates["mean"]),
         bytes_received=json_count(result["bytesRead"]),
         errors={**counted_classes(failures), "status": failed(counts)},
@@ -93,7 +95,7 @@ def _trial(document: Mapping[str, Any]) -> ParsedTrial:
         latency=latency,
         latency_origin=latency.printed_origin,
         latency_resolution_us=1,
-        disagreements=_disagreements(failures, json_count(result["others"])),
+        disagreements=_disagreements(failures, others),
     )
 
 

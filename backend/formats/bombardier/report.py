@@ -1,18 +1,18 @@
 """bombardier's text."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Any
 
 from backend.formats.model import FormatError, Latency, ParsedTrial
 from backend.formats.numbers import (
     BINARY_UNITS,
-    TIME_UNITS_US,
     all_by_name,
     parse_amount,
     parse_count,
     parse_duration_s,
+    parse_duration_us,
     parse_number,
     step_us,
 )
@@ -21,8 +21,9 @@ from backend.formats.text import Line, last_line
 from backend.formats.transport_errors import counted_classes
 
 INTRO = "Bombarding "
-HEADER = ["Statistics", "Avg", "Stdev", "Max"]
 DISTRIBUTION = "Latency Distribution"
+OF_ALL = ("distribution", "(total)", "(all)")
+HEADER = ["Statistics", "Avg", "Stdev", "Max"]
 ERRORS, THROUGHPUT = "Errors:", "Throughput:"
 # Below 0.85 KB a rate has no unit.
 SIZE_UNITS = {**BINARY_UNITS, "": 1, "PB": 1 << 50}
@@ -65,6 +66,11 @@ def _is_intro(line: Line) -> bool:
     return line.text.startswith(INTRO) and line.words[-1] in ("connections", "connection(s)")
 
 
+def outcome_of(counts: Mapping[str, int], others: int) -> dict[str, Any]:
+    """All attempts and the failed ones, which are named or counted together as others."""
+    return {"attempts": sum(counts.values()) + others, "failed": failed(counts) + others}
+
+
 class Report:
     """One report, line by line."""
 
@@ -90,6 +96,7 @@ class Report:
             **self._asked(),
             requests_completed=sum(counts.values()),
             requests_ok=succeeded(counts),
+            **outcome_of(counts, others),
             reported_rps=parse_number(self._row("Reqs/sec")[0]),
             transfer_rate_bytes_s=self._throughput(),
             errors={
@@ -130,8 +137,8 @@ class Report:
         points = dict(self._points())
         printed = [*row, *points.values()]
         steps = [step for step in map(step_us, printed) if step is not None]
-        mean, stdev, highest = (parse_amount(word, TIME_UNITS_US) for word in row)
-        figures = {name: parse_amount(word, TIME_UNITS_US) for name, word in points.items()}
+        mean, stdev, highest = (parse_duration_us(word) for word in row)
+        figures = {name: parse_duration_us(word) for name, word in points.items()}
         latency = Latency(
             mean_us=mean,
             stdev_us=stdev,
@@ -141,14 +148,12 @@ class Report:
         return latency, max(steps, default=None)
 
     def _points(self) -> Iterator[tuple[str, str]]:
-        """The first distribution: a second one is of a part of the responses."""
+        """The rows of the distribution over all requests; variants print one of 2xx below it."""
         titles = [at for at, text in enumerate(self.texts) if text.startswith(DISTRIBUTION)]
-        end = titles[1] if len(titles) > 1 else len(self.texts)
-        for text in self.texts[:end]:
-            words = text.split()
-            is_point = len(words) == 2 and words[0].endswith("%")
-            if is_point and parse_count(words[0][:-1]) is not None:
-                yield words[0][:-1], words[1]
+        of_all = [at for at in titles if self.texts[at].lower().endswith(OF_ALL)]
+        start = next(iter(of_all or titles), len(self.texts))
+        for words in takewhile(_is_point, map(str.split, self.texts[start + 1 :])):
+            yield words[0][:-1], words[1]
 
     def _counts(self) -> dict[str, int] | None:
         for text in self.texts:
@@ -186,3 +191,8 @@ class Report:
             if text.startswith(THROUGHPUT) and text.endswith("/s"):
                 return parse_amount(text.split()[-1].removesuffix("/s"), SIZE_UNITS)
         return None
+
+
+def _is_point(words: Sequence[str]) -> bool:
+    is_point = len(words) == 2 and words[0].endswith("%")
+    return is_point and parse_count(words[0][:-1]) is not None

@@ -10,12 +10,27 @@ from backend.formats.statuses import failed, succeeded
 from backend.formats.text import Document, Source
 
 KEYS = frozenset(("RunType", "ActualQPS", "DurationHistogram"))
+# Some of these are in each version's JSON of an HTTP run; nighthawk writes none of them.
+OWN_KEYS = frozenset(("Exactly", "SocketCount", "NumConnections", "Sockets", "HTTPReqTimeOut"))
 FAILED = "-1"
 
 
 def find_results(source: Source) -> list[Document]:
-    """Every JSON object with fortio's keys."""
-    return source.objects(KEYS)
+    """Every JSON object with fortio's keys, but for those that nighthawk wrote."""
+    return [document for document in source.objects(KEYS) if not _is_nighthawks(document)]
+
+
+def find_nighthawks(source: Source) -> list[Document]:
+    """Every JSON object with fortio's keys that nighthawk wrote."""
+    return [document for document in source.objects(KEYS) if _is_nighthawks(document)]
+
+
+def _is_nighthawks(document: Document) -> bool:
+    """Whether counts are texts, as Protobuf writes them, or figures of fortio's own are missing."""
+    result = document.value
+    histogram = result["DurationHistogram"]
+    count = histogram.get("Count") if isinstance(histogram, dict) else None
+    return isinstance(count, str) or ("BytesReceived" in result and OWN_KEYS.isdisjoint(result))
 
 
 def read_results(source: Source) -> list[Entry]:

@@ -33,7 +33,9 @@ def find_runs(lines: Sequence[Line]) -> list[list[Line]]:
     """The lines of each run: to the end of its Global Information, or to where the next starts."""
     runs: list[list[Line]] = [[]]
     is_within = False
-    for line in lines:
+    for row in lines:
+        # "> " stands before each row, and before nothing else.
+        line = Line(row.number, row.text.removeprefix("> "))
         is_global = line.text.startswith(GLOBAL)
         if _is_start(line) or (is_global and is_within):
             runs.append([])
@@ -66,6 +68,8 @@ def _read_global(lines: Sequence[Line]) -> ParsedTrial:
         loop=None,
         requests_completed=_completed(total, ko, errors),
         requests_ok=ok,
+        attempts=total,
+        failed=ko,
         reported_rps=_rate(rows, lines),
         errors=by_class(errors) if errors is not None else {},
         tool_errors=errors or {},
@@ -88,6 +92,8 @@ def _read_live(lines: Sequence[Line]) -> ParsedTrial:
         loop=None,
         requests_completed=_completed(ok + ko, ko, errors),
         requests_ok=ok,
+        attempts=ok + ko,
+        failed=ko,
         errors=by_class(errors),
         tool_errors=errors,
         # A report was to follow.

@@ -71,6 +71,8 @@ def _trial(stats: Mapping[str, Any]) -> ParsedTrial:
         # Which of the failed ones had a response is not said.
         requests_completed=None if ko else total,
         requests_ok=ok,
+        attempts=total,
+        failed=ko,
         reported_rps=json_number(stats["meanNumberOfRequestsPerSecond"]["total"]),
         tool_errors={"ko": ko},
         latency=_latency(stats) if total else Latency(),

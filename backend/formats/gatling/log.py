@@ -278,6 +278,8 @@ class _Run:
             elapsed_s=times.elapsed_s(3),
             requests_completed=None if self.unknown else times.completed,
             requests_ok=self.ok,
+            attempts=self.samples + self.crashes.total(),
+            failed=self.samples - self.ok + self.crashes.total(),
             errors=self._errors(),
             tool_errors=dict(sorted((self.texts + self.crashes).items())),
             latency=times.latency,

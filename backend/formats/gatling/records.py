@@ -79,8 +79,8 @@ def is_run(cells: Sequence[str]) -> bool:
 
 
 def tabbed(line: str) -> str:
-    """A line with the tabs that a paste made blanks, and without what a mail set before it."""
-    line = line.rstrip("\r").lstrip("> ")
+    """A line with the tabs that a paste made blanks."""
+    line = line.rstrip("\r").lstrip(" ")
     words = line.split()
     if "\t" in line or len(words) < 4:
         return line

@@ -6,7 +6,8 @@ bytes in steps of 1024. Success: 2xx and 3xx ("succeeded"). Percentiles: none be
 then the sorted value number floor(n·p/100), counted from 0, and the mean of the two middle ones as
 the median; above a million requests of a sample of them. "errored" includes requests that were
 never sent because their connection had died. With a warm-up the elapsed time includes it, the
-counts and the rate do not.
+counts and the rate do not; without the lines that name the warm-up, the elapsed time is the whole
+number of seconds that counts and rate make, where it is shorter.
 """
 
 from collections.abc import Sequence

@@ -5,7 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from backend.formats.h2load.report import REQUESTS, completed_of, outcomes_of, progress_of
+from backend.formats.h2load.report import (
+    REQUESTS,
+    completed_of,
+    main_duration_s,
+    outcomes_of,
+    progress_of,
+)
 from backend.formats.model import Entry, Latency, ParsedTrial
 from backend.formats.numbers import json_count, json_number
 from backend.formats.refusals import read_figures
@@ -52,10 +58,11 @@ def _trial(document: Mapping[str, Any]) -> ParsedTrial:
     # More than a million requests are a sample of them.
     is_all = bool(completed) and len(samples) == completed
     latency = _latency(times) if completed else Latency()
+    rate = json_number(measured["request_per_second"])
     return ParsedTrial(
         tool_version=document["metadata"]["generator"].removeprefix(GENERATOR),
-        elapsed_s=json_number(measured["duration"]),
-        reported_rps=json_number(measured["request_per_second"]),
+        elapsed_s=_elapsed_s(json_number(measured["duration"]), counts["succeeded"], rate),
+        reported_rps=rate,
         bytes_received=json_count(measured["traffic"]["total"]),
         body_bytes=json_count(measured["traffic"]["data"])
         if "data" in measured["traffic"]
@@ -69,6 +76,11 @@ def _trial(document: Mapping[str, Any]) -> ParsedTrial:
         extra={"extra": progress_of(counts)},
         **outcomes_of(counts, codes),
     )
+
+
+def _elapsed_s(lasted_s: float, succeeded: int, rate: float) -> float:
+    main_s = main_duration_s(lasted_s, succeeded, rate)
+    return lasted_s if main_s is None else main_s
 
 
 def _samples(values: Any) -> Any:

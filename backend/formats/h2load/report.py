@@ -7,12 +7,12 @@ from typing import Any
 from backend.formats.model import FormatError, Latency, ParsedTrial
 from backend.formats.numbers import (
     BINARY_UNITS,
-    TIME_UNITS_US,
     all_by_name,
     all_known,
     implied_elapsed_s,
     parse_amount,
     parse_count,
+    parse_duration_us,
     parse_number,
     step_us,
 )
@@ -35,6 +35,8 @@ COLUMNS = {
 # What a printed time may be off by: half a step and the cut to whole µs; and the histogram's
 # three digits.
 SLACK_US = 1
+# Shorter, the time beyond a whole duration is that of the last responses.
+LEAST_WARMUP_S = 0.5
 PRECISION = 0.001
 
 
@@ -84,12 +86,14 @@ class Report:
 
     def trial(self) -> ParsedTrial:
         """One run; raises FormatError where it has no result."""
-        elapsed_s, step_s, rate, transfer = self._finished()
+        lasted_s, step_s, rate, transfer = self._finished()
         counts = self._counts("requests:", REQUESTS, optional=("timeout",))
         codes = self._counts("status codes:", FINAL_CLASSES)
         latency, step = self._latency() if completed_of(counts) else (Latency(), None)
         received, bodies = self._traffic()
         spawned = self._spawned()
+        main_s = None if spawned else main_duration_s(lasted_s, counts["succeeded"], rate)
+        elapsed_s = lasted_s if main_s is None else main_s
         return ParsedTrial(
             loop="open" if any(CREATED in line.text for line in spawned) else "closed",
             connections=_sum(parse_count(line.words[3]) for line in spawned),
@@ -107,7 +111,7 @@ class Report:
             warmup_s=self._seconds("of warm-up time"),
             reported_rps=rate,
             bytes_received=received,
-            body_bytes=bodies,
+            body_bytes=bodies if main_s is None else None,
             transfer_rate_bytes_s=transfer,
             latency=latency,
             latency_origin=latency.printed_origin,
@@ -128,7 +132,7 @@ class Report:
             raise self._refusal("no result", self.block[-1], "finished in 8.53s, 351.52 req/s, …")
         words = line.words
         time = words[2].rstrip(",")
-        elapsed_us = parse_amount(time, TIME_UNITS_US)
+        elapsed_us = parse_duration_us(time)
         if elapsed_us is None:
             raise self._refusal("no elapsed time", line, "finished in 8.53s, 351.52 req/s, …")
         rate = words[5] if len(words) == 6 and words[5].endswith("/s") else ""
@@ -187,7 +191,7 @@ class Report:
         for line in self._spawned():
             before, match, _ = line.text.partition(f" {title}")
             if match:
-                time_us = parse_amount(before.split()[-1], TIME_UNITS_US)
+                time_us = parse_duration_us(before.split()[-1])
                 return None if time_us is None else time_us / 1e6
         return None
 
@@ -208,7 +212,7 @@ class Report:
     def _latency(self) -> tuple[Latency, float | None]:
         words = dict(self._cells(ROWS_OF_REQUESTS))
         words.pop("within", None)
-        times = all_by_name({name: parse_amount(words[name], TIME_UNITS_US) for name in words})
+        times = all_by_name({name: parse_duration_us(words[name]) for name in words})
         if not times:
             return Latency(), None
         latency = Latency(
@@ -222,6 +226,21 @@ class Report:
 
     def _reached_end(self) -> bool:
         return bool(self._cells(ROWS_OF_REQUESTS) and self._cells(ROWS_OF_FIRST_BYTE))
+
+
+def main_duration_s(lasted_s: float, succeeded: int, rate: float | None) -> float | None:
+    """The time that was measured behind a warm-up, where the lines that name one are missing.
+
+    h2load then divides the successes by the duration that it was asked for, which is whole. None if
+    the rate is of the whole time, or the time behind it is not whole.
+    """
+    if not succeeded or not rate:
+        return None
+    implied_s = succeeded / rate
+    main_s = round(implied_s)
+    rounding_s = implied_s * RATE_STEP / rate
+    is_whole = abs(implied_s - main_s) <= rounding_s <= LEAST_WARMUP_S / 2
+    return float(main_s) if is_whole and main_s <= lasted_s - LEAST_WARMUP_S else None
 
 
 def completed_of(counts: Mapping[str, int]) -> int:

@@ -1,17 +1,18 @@
 """hey (text, -o csv of every request), under its old name boom too; also the boom in Python.
 
-Loop: closed, also with -q. Latency unit: seconds with 4 decimals, so steps of 100 µs.
-Success: status 2xx and 3xx, by our rule: hey has none; it follows redirects, so statuses
-are those of the last answer. Percentiles: the sorted value number ⌈n·p/100⌉, counted from 0, one
-above nearest rank; where the sample is too small for one, hey prints 0 % and it is left out.
-Requests/sec counts failed attempts since 0.1.0, answered ones before. Errors stand last in the
-text: without a sign that it is whole they are unknown. The CSV has no row for a failed attempt
-and no total, so the error rate is unknown, unless it has as many rows as requests were asked for
-(load.requests, -n in the command). Rows with a 4xx or 5xx status are failed requests all the same.
-hey keeps statuses and latencies of its first 1,000,000 responses only, so a CSV of that many rows
-is cut off. So is one whose last row is not whole. A CSV that ends behind a whole row looks like a
-shorter trial: only that number of requests or the duration that was asked for shows that rows are
-missing.
+Loop: closed, also with -q. Latency unit: seconds with 4 decimals, so steps of 100 µs. Success:
+status 2xx and 3xx, by our rule: hey has none; it follows redirects, so statuses are those of the
+last answer. Percentiles: the sorted value number ⌈n·p/100⌉, counted from 0, one above nearest rank;
+where the sample is too small for one, hey prints 0 % and it is left out. Requests/sec counts failed
+attempts since 0.1.0, answered ones before. Errors stand last in the text: without a sign that it is
+whole they are unknown. The CSV has no row for a failed attempt and no total, so the error rate is
+unknown, unless it has as many rows as requests were asked for (load.requests, -n in the command).
+The CSV of 2016 names its columns otherwise; before, its rows have a number and the time alone, the
+fastest first. Rows with a 4xx or 5xx status are failed requests all the same. hey keeps statuses
+and latencies of its first 1,000,000 responses only: the error rate is of these, and a CSV of that
+many rows is cut off. So is one whose last row is not whole. A CSV that ends behind a whole row
+looks like a shorter trial: only that number of requests or the duration that was asked for shows
+that rows are missing.
 """
 
 from collections.abc import Sequence
@@ -27,7 +28,7 @@ from backend.formats.together import read_each, split_sources
 
 KEEPS_CONNECTIONS = True
 COUNTS_BODIES_ONLY = True
-MARKS = ("Slowest:", "response-time", *boom.MARKS)
+MARKS = ("Slowest:", "response-time", "1,0.", *boom.MARKS)
 ENDS = ("Status code distribution:", "RPS")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,21 +23,53 @@ if TYPE_CHECKING:
     import polars as pl
 
 TIME, STATUS, OFFSET = "response-time", "status-code", "offset"
-PHASES = f"{TIME},DNS+dialup,DNS,Request-write,Response-delay,Response-read"
-# Oldest last: each version added columns.
-HEADERS = (f"{PHASES},{STATUS},{OFFSET}", f"{PHASES},{STATUS}", PHASES, TIME)
+# In lower case, for versions wrote them in both. Each version added columns; the second line has
+# the spellings of 2016.
+NAMES = frozenset(
+    (
+        *(TIME, "dns+dialup", "dns", "request-write", "response-delay", "response-read"),
+        *("respone-wait", "respone-read", "response-wait", STATUS, OFFSET),
+    )
+)
+# Before November 2016 there was no header, and each row had its number, from 1, the fastest first.
+NUMBERED = f"number,{TIME}"
+_NUMBERED_ROW = re.compile(r"(\d{1,9}),(\d{1,7}\.\d{4})")
+FEWEST_NUMBERED, MOST_LOOKED_AT = 5, 50
 _PART_OF_ROW = re.compile(r"[\d.,]+")
 KINDS: dict[str, type] = {TIME: float, STATUS: int, OFFSET: float}
 MOST = {TIME: LONGEST_S, STATUS: 999, OFFSET: 366 * 24 * 3600}
 
 
 def header_of(source: Source) -> str | None:
-    """The line with the columns of hey's CSV; None when there is none."""
+    """The line with the columns of hey's CSV, or those of a CSV without that line; None when this
+    is none."""
     head = source.text[:HEAD_BYTES]
-    if TIME not in head:
-        return None
-    lines = {line.strip() for line in head.split("\n")}
-    return next((header for header in HEADERS if header in lines), None)
+    if TIME in head:
+        lines = (line.strip() for line in head.split("\n"))
+        return next((line for line in lines if TIME in line and _is_header(line)), None)
+    return NUMBERED if head.startswith("1,") and _is_numbered(head) else None
+
+
+def _is_header(line: str) -> bool:
+    names = line.lower().split(",")
+    return TIME in names and NAMES.issuperset(names)
+
+
+def _is_numbered(head: str) -> bool:
+    """Whether rows are numbered from 1 and sorted by a time of four decimals."""
+    rows = head.split("\n", MOST_LOOKED_AT)[:MOST_LOOKED_AT]
+    cells = [_NUMBERED_ROW.fullmatch(row.rstrip("\r")) for row in rows]
+    known = list(takewhile(bool, cells))
+    times = [float(row[2]) for row in known if row is not None]
+    numbers = [int(row[1]) for row in known if row is not None]
+    # The last one may be cut off, or the line feed behind it.
+    are_all = len(known) >= len(rows) - 1
+    return (
+        are_all
+        and len(known) >= FEWEST_NUMBERED
+        and numbers == list(range(1, len(known) + 1))
+        and times == sorted(times)
+    )
 
 
 def read_log(source: Source) -> ParsedTrial:
@@ -46,8 +79,9 @@ def read_log(source: Source) -> ParsedTrial:
         tool="hey",
         header=header,
         separator=",",
-        columns={name: kind for name, kind in KINDS.items() if name in header.split(",")},
+        columns={name: KINDS[name] for name in header.split(",") if name in KINDS},
         is_whole=_is_whole,
+        has_header=header != NUMBERED,
     )
     requests, statuses = Gathering(), np.zeros(MOST[STATUS] + 1, dtype=np.int64)
     rests: list[str] = []

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise, takewhile
+from typing import Any
 
 from backend.formats.model import FormatError, Latency, ParsedTrial
 from backend.formats.numbers import implied_elapsed_s, parse_count, parse_number, scaled
@@ -63,6 +64,7 @@ class Report:
             ),
             requests_completed=None if is_capped else self.answered,
             requests_ok=None if is_capped else succeeded(self.statuses),
+            **self._outcome(is_capped=is_capped),
             reported_rps=self.rps,
             bytes_received=self._bytes(),
             errors=self._classes(None if is_capped else failed(self.statuses)),
@@ -174,6 +176,13 @@ class Report:
             max_us=highest,
             percentiles=self._points(),
         )
+
+    def _outcome(self, *, is_capped: bool) -> dict[str, Any]:
+        """Attempts and failed attempts among those that hey kept, where it did not keep all."""
+        if not is_capped:
+            return {}
+        lost = sum(self._printed_failures().values())
+        return {"attempts": self.answered + lost, "failed": failed(self.statuses) + lost}
 
     def _classes(self, bad: int | None) -> dict[str, int | None]:
         if self.failures is None:

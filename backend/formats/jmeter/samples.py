@@ -206,13 +206,13 @@ class Samples:
         requests = self.requests
         if not self.count:
             raise self._no_samples()
-        has_codes, has_success = "responseCode" in self.columns, "success" in self.columns
+        has_codes = "responseCode" in self.columns
         return ParsedTrial(
             url=next(iter(self.urls)) if len(self.urls) == 1 else None,
             loop=None,
             elapsed_s=requests.elapsed_s(3),
             requests_completed=self.completed if has_codes else None,
-            requests_ok=self.ok if has_codes or has_success else None,
+            **self._outcome(),
             bytes_received=self.bytes if {"bytes", "responseCode"} <= self.columns else None,
             errors=self._errors() if has_codes else {},
             tool_errors=dict(sorted(self.names.items())),
@@ -225,6 +225,16 @@ class Samples:
             timeline=requests.timeline() if has_codes else (),
             incomplete=incomplete,
         )
+
+    def _outcome(self) -> dict[str, Any]:
+        """Successes, attempts and failed attempts, where the rows say what failed."""
+        if not self.columns & {"responseCode", "success"}:
+            return {}
+        return {
+            "requests_ok": self.ok,
+            "attempts": self.count,
+            "failed": self.count - self.ok,
+        }
 
     def _errors(self) -> dict[str, int | None]:
         classes = ("connect", "read", "timeout", "status", "other", CLIENT_CLASS)

@@ -82,6 +82,8 @@ def _trial(summary: Summary, *, incomplete: bool) -> ParsedTrial:
         ),
         requests_completed=summary.count if summary.errors == 0 else None,
         requests_ok=summary.count - summary.errors,
+        attempts=summary.count,
+        failed=summary.errors,
         reported_rps=summary.rate,
         tool_errors={"Err": summary.errors},
         latency=Latency(mean_us=mean, min_us=low, max_us=high),

@@ -1,13 +1,14 @@
 """k6 (end-of-test text, --summary-export, handleSummary, --out json and csv).
 
 Loop: closed or open by the executors that the banner lists; open where iterations were dropped;
-unknown otherwise. Latency unit: ms in the machine formats; in the text a unit per figure, with
-two decimals cut off. `http_req_duration` is sending, waiting and receiving, without connecting.
+unknown otherwise. Latency unit: ms in the machine formats; in the text a unit per figure, with two
+decimals cut off. `http_req_duration` is sending, waiting and receiving, without connecting.
 Success: 200 to 399, or what the script's response callback expects. `http_reqs` counts every
-attempt, each followed redirect as well; where some failed, a summary does not say how many of
-them were answered. Checks are the script's own and no errors. Percentiles: linear interpolation
-at p·(n-1) of the sorted values, over failed requests too; `med` is 50. Ours are of the answered
-requests of the log (--out json or csv).
+attempt, each followed redirect as well; where some failed, a summary does not say how many of them
+were answered. Its failed requests are http_req_failed, and the error rate their share of the
+requests that the script's callback judged. Checks are the script's own and no errors. Percentiles:
+linear interpolation at p·(n-1) of the sorted values, over failed requests too; `med` is 50. Ours
+are of the answered requests of the log (--out json or csv).
 """
 
 from collections.abc import Callable, Sequence

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from backend.formats.k6.executors import Asked, asked_for
-from backend.formats.k6.summary import DURATION, latency_of, sent_share
+from backend.formats.k6.summary import DURATION, latency_of, outcome_of, sent_share
 from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
 from backend.formats.numbers import (
     DECIMAL_UNITS,
-    GO_UNITS_US,
     MICRO_SIGNS,
+    TIME_UNITS_US,
     all_by_name,
     parse_amount,
     parse_count,
@@ -134,7 +134,7 @@ class _Report:
     def trial(self) -> ParsedTrial:
         count = self._count("http_reqs")
         rate = parse_number(self.metrics["http_reqs"][1].removesuffix("/s"))
-        failed = self._failed(count)
+        failed, judged = self._failed() or (None, count)
         dropped = self._count("dropped_iterations") if "dropped_iterations" in self.metrics else 0
         received, per_second = self._data()
         latency, step = self._latency(all_failed=failed == count)
@@ -145,8 +145,7 @@ class _Report:
             requested_rate_rps=self._requested_rate(asked, count),
             sent_share=sent_share(self._iterations(), dropped),
             requested_duration_s=asked.duration_s,
-            requests_completed=count if failed == 0 else None,
-            requests_ok=None if failed is None else count - failed,
+            **outcome_of(count, failed, judged),
             reported_rps=rate,
             bytes_received=received,
             transfer_rate_bytes_s=per_second,
@@ -172,15 +171,14 @@ class _Report:
             expected=f"a line such as {name}......: 500     1957.717285/s",
         )
 
-    def _failed(self, count: int) -> int | None:
-        """How many requests failed: the metric is true for these."""
+    def _failed(self) -> tuple[int, int] | None:
+        """How many requests failed, of how many: the metric is true for the failed ones."""
         if "http_req_failed" not in self.metrics:
             return None
         pair = _pair(self.metrics["http_req_failed"])
         if pair is None:
             raise self._lacks("http_req_failed")
-        failed, total = pair
-        return failed if total == count else None
+        return pair
 
     def _tool_errors(self, failed: int | None, dropped: int) -> dict[str, int]:
         counts = {} if failed is None else {"http_req_failed": failed}
@@ -245,7 +243,7 @@ def _resolution_us(words: Sequence[str]) -> float:
     units = {unit for _, unit in parts}
     decimals = all(len(digits.partition(".")[2]) == 2 for digits, _ in parts)
     if len(units) == 1 and decimals and any(_is_forced(*part) for part in parts):
-        return RESOLUTION_US * GO_UNITS_US[parts[0][1]]
+        return RESOLUTION_US * TIME_UNITS_US[parts[0][1]]
     return RESOLUTION_US
 
 

@@ -45,7 +45,8 @@ class Requests:
 
     def __init__(self) -> None:
         self.gathering = Gathering()
-        self.rows = self.ok = 0
+        # Unjudged: neither a status nor what was expected is among the tags.
+        self.rows = self.ok = self.unjudged = 0
         self.sums: Counter[str] = Counter()
         self.checks_failed: int | None = None
         self.statuses: Counter[str | None] = Counter()
@@ -95,7 +96,9 @@ class Requests:
         answered = frame["status"].ne_missing(NO_RESPONSE)
         expected = frame["expected_response"]
         # k6 before 0.31 does not say what was expected: 200 to 399, as it does by default now.
-        ok = (expected == "true").fill_null(status.is_between(200, 399)).fill_null(value=False)
+        ok = (expected == "true").fill_null(status.is_between(200, 399))
+        self.unjudged += ok.null_count()
+        ok = ok.fill_null(value=False)
         return answered.to_numpy(), (ok & answered).to_numpy()
 
     def _add_failures(self, unanswered: pl.DataFrame) -> None:
@@ -120,7 +123,7 @@ class Requests:
             loop="open" if dropped else None,
             sent_share=sent_share(self.sums["iterations"], dropped),
             requests_completed=self.gathering.completed if has_statuses else None,
-            requests_ok=self.ok,
+            **self._outcome(has_statuses=has_statuses),
             bytes_received=self.sums["data_received"],
             errors=self._errors() if has_statuses else {},
             tool_errors=self._tool_errors(dropped),
@@ -129,6 +132,13 @@ class Requests:
             incomplete=was_cut,
             **self.gathering.sampled(RESOLUTION_US, samples=self.rows),
         )
+
+    def _outcome(self, *, has_statuses: bool) -> dict[str, Any]:
+        """The successes, and without the statuses all attempts and the failed ones."""
+        if self.unjudged:
+            return {}
+        counts = {} if has_statuses else {"attempts": self.rows, "failed": self.rows - self.ok}
+        return {"requests_ok": self.ok, **counts}
 
     def _status_counts(self) -> dict[str, int]:
         return {

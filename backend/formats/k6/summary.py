@@ -52,7 +52,7 @@ def _read_summary(summary: Mapping[str, Any]) -> ParsedTrial:
         raise ValueError("no metric http_reqs: the script made no HTTP request")
     requests, data = metrics["http_reqs"], metrics.get("data_received", {})
     count = json_count(requests["count"])
-    failed = _failures(metrics.get("http_req_failed"), count)
+    failed, judged = _failures(metrics.get("http_req_failed"), count)
     dropped = json_count(metrics.get("dropped_iterations", {}).get("count", 0))
     iterations = json_count(metrics.get("iterations", {}).get("count", 0))
     latency = _latency(metrics.get(DURATION, {}), all_failed=failed == count)
@@ -61,8 +61,7 @@ def _read_summary(summary: Mapping[str, Any]) -> ParsedTrial:
         loop="open" if dropped else None,
         sent_share=sent_share(iterations, dropped),
         elapsed_s=_elapsed_s(summary),
-        requests_completed=count if failed == 0 else None,
-        requests_ok=None if failed is None else count - failed,
+        **outcome_of(count, failed, judged),
         reported_rps=optional_number(requests.get("rate")),
         bytes_received=json_count(data["count"]) if "count" in data else None,
         transfer_rate_bytes_s=optional_number(data.get("rate")),
@@ -85,13 +84,31 @@ def _metrics(summary: Mapping[str, Any]) -> dict[str, Values]:
     return {metric["name"]: metric["values"] for metric in listed}
 
 
-def _failures(rate: Values | None, count: int) -> int | None:
-    """The failed requests: of this metric, the passes are the failures."""
+def outcome_of(count: int, failed: int | None, judged: int) -> dict[str, Any]:
+    """The fields of a trial that k6's count of failed requests gives.
+
+    With a response callback switched off part of the time, not every request is judged. The failed
+    share is then k6's: that of the judged requests.
+    """
+    if failed is None:
+        return {}
+    is_whole = judged == count
+    return {
+        "attempts": judged,
+        "failed": failed,
+        # A failed request may have had no answer.
+        "requests_completed": count if is_whole and not failed else None,
+        "requests_ok": count - failed if is_whole else None,
+    }
+
+
+def _failures(rate: Values | None, count: int) -> tuple[int | None, int]:
+    """The failed requests, of how many: of this metric, the passes are the failures."""
     if rate is None:
-        return None
-    failed, total = _true_of(rate)
-    # With a response callback switched off part of the time, not every request is judged.
-    return failed if total == count else None
+        return None, count
+    if rate.keys() & {"passes", "matches"}:
+        return _true_of(rate)
+    return round(json_number(rate.get("rate", rate.get("value"))) * count), count
 
 
 def _true_of(rate: Values) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""locust (the CSV files of --csv, --json, and the tables on stderr).
+"""locust (the CSV files of --csv, --json, the JSON of /stats/requests, and the tables on stderr).
 
 Loop: closed (users), with a constant throughput too. Latency unit: ms; exact in the mean, least
 and greatest of CSV and JSON, whole ms in the text. Success: no failure, which is a status of 400
@@ -8,7 +8,10 @@ digits: they are within 5 % of the request's time, and so are percentiles of a h
 them. Requests without an answer are counted, and their times too. The CSV files are written once
 a second and not at the end, so they may lack the last second that the text has. Before 0.13 the
 totals of the text have counts and rate alone, and "# reqs" may leave out failures, which the shares
-of failures show; 0.13.0 prints 99.9 and 99.99 % without their names.
+of failures show; 0.13.0 prints 99.9 and 99.99 % without their names. In the JSON of /stats/requests
+current_… figures are of the last ten seconds and are left out, and so is the total_rps beside them,
+which is such a figure in old versions; the rate is that of the member of all requests. Of several
+answers of one run the last one is the result.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,6 +21,7 @@ from typing import Any
 
 from backend.formats.locust.console import STARTED, find_runs, is_header, read_run
 from backend.formats.locust.document import is_stats, read_document
+from backend.formats.locust.requests import is_requests, last_of_each_run, read_requests
 from backend.formats.locust.tables import (
     Table,
     exceptions_of,
@@ -32,7 +36,7 @@ from backend.formats.locust.tables import (
 from backend.formats.model import Entry, FormatError, ParsedTrial
 from backend.formats.refusals import not_one_trial
 from backend.formats.text import Document, Source
-from backend.formats.together import read_each, split_sources
+from backend.formats.together import covers, read_each, split_sources, with_part_noted
 
 COUNTS_BODIES_ONLY = True
 MARKS = (
@@ -50,8 +54,8 @@ def claims(source: Source) -> str | None:
         return f"line {kind[1]} has the columns of locust's {kind[0]} file"
     for document in _documents(source):
         if document.value is not None:
-            return f"line {document.line} begins locust's list of statistics"
-        if '"num_none_requests"' in source.text:
+            return f"line {document.line} begins locust's statistics in JSON"
+        if '"num_none_requests"' in source.text or '"current_fail_per_sec"' in source.text:
             return f"line {document.line} begins what was a list of locust's"
     for line in source.lines:
         if STARTED in line.text or is_header(line):
@@ -60,21 +64,27 @@ def claims(source: Source) -> str | None:
 
 
 def _documents(source: Source) -> list[Document]:
-    """The lists of statistics, and broken JSON beside them."""
+    """The lists of statistics, the answers of the web interface, and broken JSON beside them."""
     if '"num_requests"' not in source.text:
         return []
-    return [
+    documents = [
         document
         for document in source.documents
-        if document.value is None or is_stats(document.value)
+        if document.value is None or is_stats(document.value) or is_requests(document.value)
     ]
+    return last_of_each_run(documents)
+
+
+def _read_document(document: Document) -> Entry:
+    is_answer = is_requests(document.value)
+    return read_requests(document) if is_answer else read_document(document)
 
 
 def read(sources: Sequence[Source]) -> list[Entry]:
     """The trial of these files; several runs in one text are several."""
     files, others = split_sources(sources, kind_of)
     tables = [read_table(source) for source in files]
-    trials = list(map(read_document, read_each(_documents, others)))
+    trials = list(map(_read_document, read_each(_documents, others)))
     runs = list(map(read_run, read_each(find_runs, others)))
     if not tables and not (trials and runs):
         return trials or runs
@@ -149,22 +159,31 @@ def _with_console(trial: ParsedTrial, run: Entry) -> ParsedTrial:
     if isinstance(run, FormatError):
         disagreements = (*trial.disagreements, f"the console's report was not read: {run}")
         return replace(trial, disagreements=disagreements)
+    contradictions = _contradictions(trial, run)
+    if contradictions and not covers(trial, run):
+        return with_part_noted(run, trial, (*trial.disagreements, *contradictions))
     changes: dict[str, Any] = {
         name: getattr(run, name) for name in ("tool_version", "connections", "requested_duration_s")
     }
-    ours, theirs = trial.requests_ok, run.requests_ok
     if trial.requests_ok is None or run.requests_ok is None:
         return replace(trial, **changes)
-    counts = [(ours or 0) + _failed(trial), (theirs or 0) + _sum(run.tool_errors)]
-    if counts[0] != counts[1]:
-        changes["disagreements"] = (
-            *trial.disagreements,
-            f"the files say {counts[0]} requests, the console {counts[1]}: "
-            "locust does not write its CSV files once more at the end",
-        )
-    elif trial.errors.get("status") is None:
+    if not contradictions and trial.errors.get("status") is None:
         changes |= {"errors": run.errors, "requests_completed": run.requests_completed}
         changes |= {"tool_errors": run.tool_errors}
     if trial.reported_rps is None:
         changes["reported_rps"] = run.reported_rps
-    return replace(trial, **changes)
+    disagreements = (*trial.disagreements, *contradictions)
+    return replace(trial, disagreements=disagreements, **changes)
+
+
+def _contradictions(trial: ParsedTrial, run: ParsedTrial) -> tuple[str, ...]:
+    """A sentence, where the files have another number of requests than the console."""
+    if trial.requests_ok is None or run.requests_ok is None:
+        return ()
+    ours, theirs = trial.requests_ok + _failed(trial), run.requests_ok + _sum(run.tool_errors)
+    if ours == theirs:
+        return ()
+    return (
+        f"the files say {ours} requests, the console {theirs}: "
+        "locust does not write its CSV files once more at the end",
+    )

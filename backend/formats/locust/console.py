@@ -82,6 +82,8 @@ class _Run:
             requested_duration_s=parse_number(self._word_after(LIMIT) or ""),
             requests_completed=completed(requests, names),
             requests_ok=requests - failed,
+            attempts=requests,
+            failed=failed,
             reported_rps=rate,
             errors=by_class(names),
             tool_errors={"# fails": failed} if names is None else names,

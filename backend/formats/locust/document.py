@@ -41,6 +41,8 @@ def _read(members: Sequence[Mapping[str, Any]]) -> ParsedTrial:
         elapsed_s=_elapsed_s(members),
         requests_completed=None if failures else requests,
         requests_ok=requests - failures,
+        attempts=requests,
+        failed=failures,
         bytes_received=size,
         tool_errors={"num_failures": failures, "num_none_requests": silent},
         latency=_latency(members, timed) if timed else Latency(),

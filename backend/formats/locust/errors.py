@@ -1,12 +1,21 @@
 """Locust's failures by class: it gives each as the text of a Python exception."""
 
+import re
 from collections.abc import Mapping
 
 from backend.formats.model import UNANSWERED_CLASSES
 from backend.formats.transport_errors import class_by_words, counted_classes
 
 # With "u" before the text where Python 2 printed it.
-STATUS = ("BadStatusCode(code=", "HTTPError('", 'HTTPError("', "HTTPError(u'", 'HTTPError(u"')
+STATUS = ("HTTPError('", 'HTTPError("', "HTTPError(u'", 'HTTPError(u"')
+# A status that the text names.
+STATED = re.compile(
+    r"""(?:status|code)\w{0,10}[ :=]{1,3}[45]\d\d\b      # code=404, a test's own "status code: 503"
+      | \b[45]\d\d\ (?:Client|Server)\ Error            # 404 Client Error: Not Found
+      | :\ \W?(?:\w{1,40}\(\W?)?[45]\d\d\W{0,3}$        # nothing but the number
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
 WORDS = (
     ("timeout", ("Timeout", "timed out", "timeout(")),
     (
@@ -30,8 +39,8 @@ WORDS = (
 
 def error_class(name: str) -> str:
     """Ours for a failure's name, as "GET /: ConnectionResetError(104, …)"."""
-    # Code 0 is FastHttpUser's for no answer at all.
-    if any(word in name for word in STATUS) and "code=0)" not in name:
+    # FastHttpUser has code 0 for no answer at all.
+    if any(word in name for word in STATUS) or STATED.search(name):
         return "status"
     return class_by_words(name, WORDS)
 

@@ -176,7 +176,7 @@ def slice_of(start_s: float, length_s: float, requests: int, failed: int) -> Tim
 def read_failures(table: Table) -> ParsedTrial:
     """The failures of the file *_failures.csv; nothing else is in it."""
     names = failures_of(table)
-    return ParsedTrial(errors=by_class(names), tool_errors=names)
+    return ParsedTrial(failed=sum(names.values()), errors=by_class(names), tool_errors=names)
 
 
 def failures_of(table: Table) -> dict[str, int]:
@@ -206,6 +206,8 @@ def _trial(
     return ParsedTrial(
         requests_completed=None if failures else requests,
         requests_ok=requests - failures,
+        attempts=requests,
+        failed=failures,
         reported_rps=rate,
         errors={} if failures else by_class({}),
         tool_errors={"Failure Count": failures} if failures else {},

@@ -7,6 +7,8 @@ from backend.formats.transport_errors import class_by_words, counted_classes
 
 # In flight when the time was up: no failure of the server.
 DEADLINE = "aborted due to deadline"
+# That hyper, the client, tells apart.
+CLASSES = ("connect", "read", "timeout", "other")
 # Words of the messages; the first class with one is taken.
 WORDS = (
     ("timeout", ("timeout", "timed out")),
@@ -37,5 +39,4 @@ def errors_of(
     if messages is None:
         return {"status": status}
     failures = {message: count for message, count in messages.items() if message != DEADLINE}
-    classes = ("connect", "read", "timeout", "other")
-    return {**counted_classes(failures, class_of, classes), "status": status}
+    return {**counted_classes(failures, class_of, CLASSES), "status": status}

@@ -3,7 +3,13 @@
 from collections.abc import Sequence
 
 from backend.formats.model import FormatError, Latency, ParsedTrial
-from backend.formats.numbers import all_known, parse_count, parse_number
+from backend.formats.numbers import (
+    MICRO_SIGNS,
+    TIME_UNITS_US,
+    all_known,
+    parse_count,
+    parse_number,
+)
 from backend.formats.oha.errors import DEADLINE, errors_of
 from backend.formats.statuses import succeeded
 from backend.formats.text import Line, Source, blocks, first_with, last_line
@@ -14,17 +20,7 @@ HISTOGRAM = "Response time histogram:"
 DISTRIBUTIONS = ("Latency distribution:", "Response time distribution:")
 CODES = "Status code distribution:"
 ERRORS = "Error distribution:"
-UNITS_US = {
-    "ns": 1e-3,
-    "us": 1.0,
-    "ms": 1e3,
-    "sec": 1e6,
-    "secs": 1e6,
-    "10 sec": 10e6,
-    "min": 60e6,
-    "10 min": 600e6,
-    "hr": 3600e6,
-}
+UNITS_US = {**TIME_UNITS_US, "10 sec": 10e6, "10 min": 600e6}
 SIZES = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
 DECIMALS = 4
 # Lines from the success rate on in which the times stand.
@@ -108,7 +104,7 @@ class Report:
 
     def _step(self) -> float | None:
         """The smallest step that four decimals of the text's one unit can show, in µs."""
-        factor = UNITS_US.get(self._value("Total:").partition(" ")[2])
+        factor = UNITS_US.get(self._value("Total:").translate(MICRO_SIGNS).partition(" ")[2])
         return None if factor is None else round(factor / 10.0**DECIMALS, 12)
 
     def _under(self, heading: str) -> list[Line] | None:
@@ -166,21 +162,18 @@ class Report:
 
     def _percentiles(self) -> dict[str, float]:
         points: dict[str, float] = {}
-        for heading in DISTRIBUTIONS:
-            for line in self._under(heading) or []:
-                percent, _, time = line.text.partition("% in ")
-                value, time_us = parse_number(percent), _us(time)
-                if value is not None and time_us is not None:
-                    points[f"{value:g}"] = time_us
-            if points:
-                # A second distribution is of a part of the responses.
-                break
+        lines = next(filter(None, map(self._under, DISTRIBUTIONS)), [])
+        for line in lines:
+            percent, _, time = line.text.partition("% in ")
+            value, time_us = parse_number(percent), _us(time)
+            if value is not None and time_us is not None:
+                points[f"{value:g}"] = time_us
         return points
 
 
 def _us(text: str) -> float | None:
     """The µs of "26.4059 ms"."""
-    figure, _, unit = text.partition(" ")
+    figure, _, unit = text.translate(MICRO_SIGNS).partition(" ")
     value, factor = parse_number(figure), UNITS_US.get(unit)
     # Digits beyond those printed are noise of the multiplication.
     return None if value is None or factor is None else round(value * factor, 9)

@@ -1,12 +1,15 @@
 """plow (text, --json; of snapshots that follow each other the last one is the result).
 
 Loop: closed, also with --rate. Latency unit: durations of Go cut to µs, bare seconds with
---seconds. Success: status 2xx and 3xx, by our rule: plow knows classes only; unknown when attempts
-failed, for a failed attempt can be counted under the status of an earlier one. Percentiles: a
+--seconds. Success: status 2xx and 3xx, by our rule: plow knows classes only. A failed attempt can
+be counted again under the status of an earlier one. Where that may be a 4xx or 5xx, the successes
+are unknown, and the failures are the errors and all 4xx and 5xx together. Percentiles: a
 streaming estimate over all attempts, failed ones too. Count and RPS include failed attempts;
 completed here is Count less the errors. Elapsed is cut to 100 ms (to 1 ms before 1.1). Rates of
 bytes are in steps of 1024. URL and asked load stand on stderr.
 """
+
+from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
@@ -15,8 +18,14 @@ from operator import attrgetter, itemgetter
 from typing import Any
 
 from backend.formats.model import Entry, FormatError
-from backend.formats.numbers import json_count, json_counts, json_number
-from backend.formats.plow.table import find_tables, is_snapshot, read_table
+from backend.formats.numbers import json_count, json_counts, json_number, require_count
+from backend.formats.plow.table import (
+    find_tables,
+    is_snapshot,
+    latency_words,
+    may_be_snapshot,
+    read_table,
+)
 from backend.formats.plow.trial import Asked, Figures, asked_in, latency_us, trial_of
 from backend.formats.refusals import in_long_file, read_figures
 from backend.formats.runs import of_lines
@@ -78,9 +87,10 @@ def _table_runs(source: Source) -> list[Entry]:
     runs: list[Entry] = []
     snapshots: list[Line] = []
     above = 0
-    for table in find_tables(source):
+    tables = find_tables(source)
+    for table, following in zip(tables, [*tables[1:], None], strict=False):
         snapshots += table
-        if not is_snapshot(table):
+        if not is_snapshot(table) and not _is_followed(source, table, following):
             run = read_table(table, _asked_between(asked, above, table[0].number))
             runs.append(of_lines(run, snapshots))
             snapshots, above = [], table[0].number
@@ -88,6 +98,22 @@ def _table_runs(source: Source) -> list[Entry]:
         last = snapshots[-1]
         runs.append(of_lines(_cut_off(last.number, last.text), snapshots))
     return runs
+
+
+def _is_followed(source: Source, table: Sequence[Line], following: Sequence[Line] | None) -> bool:
+    """Whether this is a snapshot of a run without an end, which goes on in the following one."""
+    if following is None or not may_be_snapshot(table):
+        return False
+    lines = (table[0].number, following[0].number)
+    return _goes_on(source, lines, _totals_in(table), _totals_in(following))
+
+
+def _totals_in(table: Sequence[Line]) -> _Totals | None:
+    try:
+        count, least, most = latency_words(table)
+        return _Totals(require_count(count), {}, {}, latency_us(least), latency_us(most))
+    except (KeyError, ValueError):
+        return None
 
 
 def _json_runs(source: Source) -> list[Entry]:
@@ -122,10 +148,8 @@ def _replaces(source: Source, snapshot: Document, following: Document | None) ->
     """Whether the following snapshot goes on where this one ended, in the same run."""
     if following is None:
         return False
-    between = _between(source, snapshot.line, following.line)
-    if any("plow" in line.text or is_prompt(line.text) or asked_in(line) for line in between):
-        return False
-    return _goes_on(_totals_of(snapshot), _totals_of(following))
+    lines = (snapshot.line, following.line)
+    return _goes_on(source, lines, _totals_of(snapshot), _totals_of(following))
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,10 +173,15 @@ def _totals_of(document: Document) -> _Totals | None:
         return None
 
 
-def _goes_on(earlier: _Totals | None, later: _Totals | None) -> bool:
+def _goes_on(
+    source: Source, lines: tuple[int, int], earlier: _Totals | None, later: _Totals | None
+) -> bool:
     """Whether totals can be those of the same run, later: more requests of each status and more
-    of each failure, in a wider range."""
+    of each failure, in a wider range, and no command between the lines where they begin."""
     if earlier is None or later is None:
+        return False
+    between = _between(source, *lines)
+    if any("plow" in line.text or is_prompt(line.text) or asked_in(line) for line in between):
         return False
     if earlier.count == later.count:
         return earlier == later

@@ -29,10 +29,23 @@ def find_tables(source: Source) -> list[list[Line]]:
 
 
 def is_snapshot(block: Sequence[Line]) -> bool:
-    """Whether more is to come: then bars stand beside the time and counts, no shares in %."""
-    summary = [line for line in block[1:3] if len(line.words) > 2]
+    """Whether more is to come: then bars stand beside the time or the count."""
+    return any(len(line.words) > 2 for line in block[1:3])
+
+
+def may_be_snapshot(block: Sequence[Line]) -> bool:
+    """Whether nothing says that this is the end: no shares in %, which older versions never print,
+    and newer ones only at the end."""
     rows = takewhile(_is_bar, (line.words for line in _section(block, HISTOGRAM)))
-    return bool(summary) or any(not any(word.endswith("%") for word in row) for row in rows)
+    return any(not any(word.endswith("%") for word in row) for row in rows)
+
+
+def latency_words(block: Sequence[Line]) -> tuple[str, str, str]:
+    """Count, least and most latency as printed; raises KeyError or ValueError where they are not
+    there."""
+    names, row = _latency_rows(block)
+    latency = dict(zip(names, row, strict=True))
+    return dict(_pairs(block[1:]))["Count"], latency["Min"], latency["Max"]
 
 
 def _is_bar(words: Sequence[str]) -> bool:

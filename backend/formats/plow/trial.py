@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 from backend.formats import statuses
 from backend.formats.model import Latency, ParsedTrial
@@ -88,7 +89,7 @@ def trial_of(figures: Figures, asked: Asked, *, incomplete: bool = False) -> Par
             rate_step=RATE_STEP,
         ),
         requests_completed=completed,
-        requests_ok=None if failed else statuses.succeeded(figures.codes),
+        **_outcome(figures, failed),
         reported_rps=figures.rps,
         transfer_rate_bytes_s=_rate(figures.reads),
         errors={**counted_classes(figures.failures), "status": _bad(figures.codes, completed)},
@@ -100,6 +101,20 @@ def trial_of(figures: Figures, asked: Asked, *, incomplete: bool = False) -> Par
         incomplete=incomplete,
         disagreements=_disagreements(figures.codes, completed),
     )
+
+
+def _outcome(figures: Figures, failed: int) -> dict[str, Any]:
+    """Successes, attempts and failed attempts.
+
+    plow can count an attempt without an answer again under the status of an earlier one. The
+    successes are unknown where such an attempt may be among the statuses, some of which are bad.
+    """
+    completed, bad = figures.count - failed, statuses.failed(figures.codes)
+    counted, ok = sum(figures.codes.values()), statuses.succeeded(figures.codes)
+    outcome = {"attempts": figures.count, "failed": min(failed + bad, figures.count)}
+    if counted == completed:
+        return {**outcome, "requests_ok": ok}
+    return {**outcome, "requests_ok": completed if counted == ok > completed else None}
 
 
 def _bad(codes: Mapping[str, int], completed: int) -> int | None:

@@ -59,6 +59,8 @@ def trial_of(fields: Mapping[str, str], publication: Publication) -> ParsedTrial
         elapsed_s=_number(fields, "elapsed_s"),
         requests_completed=completed,
         requests_ok=None if errors is None else completed,
+        attempts=None if completed is None else completed + (errors or 0),
+        failed=errors,
         reported_rps=_number(fields, "throughput_rps"),
         transfer_rate_bytes_s=None if transfer_kib_s is None else transfer_kib_s * KIB,
         errors={} if errors is None else {"other": errors},

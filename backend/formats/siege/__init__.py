@@ -99,8 +99,13 @@ def _runs_of_one_text(runs: Sequence[Run]) -> list[Entry]:
 
 
 def _are_of(responses: Run, run: Run, trial: ParsedTrial) -> bool:
-    """Whether responses above a report without any are as many as it counts."""
-    return not run.hits.count and responses.hits.count_below(500) == trial.requests_completed
+    """Whether responses above a report without any are those that it counts, or the last of them,
+    as a terminal keeps them: then none took longer than the longest of the report."""
+    count, most = responses.hits.count_below(500), trial.requests_completed
+    if run.hits.count or most is None or count > most:
+        return False
+    longest_us = trial.latency.max_us
+    return count == most or (longest_us is not None and responses.hits.longest_us <= longest_us)
 
 
 def _lines_from(run: Run, lines: Sequence[Line]) -> list[Line]:

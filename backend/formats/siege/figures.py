@@ -105,7 +105,7 @@ def _cut_off(run: Run) -> FormatError:
 
 
 def _trial(figures: Figures, *, step_us: float, shape: str, run: Run | None = None) -> ParsedTrial:
-    completed = _count(figures["transactions"])
+    completed, failed = (_count(figures, name) for name in ("transactions", "failed_transactions"))
     latency = Latency(
         mean_us=figures.get("response_time"),
         min_us=figures.get("shortest_transaction"),
@@ -126,11 +126,11 @@ def _trial(figures: Figures, *, step_us: float, shape: str, run: Run | None = No
             rate_step=0.01,
         ),
         requests_completed=completed,
-        requests_ok=_count(figures["successful_transactions"]),
+        **_outcome(completed, failed, ok=_count(figures, "successful_transactions")),
         reported_rps=_float(figures.get("transaction_rate")),
         bytes_received=None if received is None else round(received),
         transfer_rate_bytes_s=scaled(figures.get("throughput"), MEGABYTE),
-        tool_errors={"failed_transactions": _count(figures["failed_transactions"]) or 0},
+        tool_errors={"failed_transactions": failed},
         latency=latency if is_timed else Latency(),
         latency_origin="summary" if is_timed else None,
         latency_resolution_us=step_us if is_timed else None,
@@ -145,8 +145,15 @@ def _trial(figures: Figures, *, step_us: float, shape: str, run: Run | None = No
     )
 
 
-def _count(value: float | None) -> int | None:
-    return None if value is None else int(value)
+def _outcome(completed: int, failed: int, *, ok: int) -> dict[str, Any]:
+    """Successes, attempts and failed attempts. Transactions leave out what siege calls failed: 5xx
+    and attempts without a response."""
+    bad = max(completed - ok, 0)
+    return {"requests_ok": ok, "attempts": completed + failed, "failed": bad + failed}
+
+
+def _count(figures: Figures, name: str) -> int:
+    return int(figures[name] or 0)
 
 
 def _float(value: float | None) -> float | None:

@@ -95,7 +95,10 @@ def with_hits(trial: ParsedTrial, hits: Hits) -> ParsedTrial:
             f"the report says {trial.requests_completed} transactions, "
             f"{ended} verbose lines have a status below 500"
         )
-    return replace(with_samples(trial, rows, disagreements), status_counts=rows.status_counts)
+    sampled = with_samples(trial, rows, disagreements)
+    if sampled.partial_samples:
+        return sampled
+    return replace(sampled, status_counts=rows.status_counts)
 
 
 def trial_of(hits: Hits) -> ParsedTrial:
@@ -105,6 +108,7 @@ def trial_of(hits: Hits) -> ParsedTrial:
         requests_completed=hits.count,
         requests_ok=ok,
         errors={"status": hits.count - ok},
+        lists_answers_only=True,
         status_counts=dict(sorted(hits.codes.items())),
         extra={"format": "text"},
         **hits.requests.sampled(RESOLUTION_US),

@@ -2,9 +2,10 @@
 
 Loop: open: users arrive at a rate, and each waits for its responses. Latency unit: ms with three
 decimals. Success: 2xx and 3xx, since tsung has no rule. Percentiles: none; the log has mean,
-minimum and maximum of the request times, over requests without a status as well. `request`
-counts these too, so the completed ones are the sum of the statuses. `error_connect_…` counts
-attempts, retries included. A run that reached its longest duration has `error_abort`.
+minimum and maximum of the request times, over requests without a status as well. `request` counts
+these too, so the completed ones are the sum of the statuses, and the rest got no answer.
+`error_connect_…` counts attempts, retries included. A run that reached its longest duration has
+`error_abort`.
 """
 
 from collections.abc import Sequence

@@ -28,6 +28,8 @@ CLASSES = {
     "error_send": "write",
     "error_closed": "read",
     "error_connection_closed": "read",
+    "error_inet_": "read",
+    "error_unknown": "other",
 }
 Stats = dict[str, list[float]]
 
@@ -133,19 +135,28 @@ def _trial(stats: Stats) -> ParsedTrial:
         )
     statuses = {name: total for name, total in totals.items() if name.isdigit() and len(name) == 3}
     failures = {name: total for name, total in totals.items() if name.startswith("error_")}
-    latency = _latency(stats.get(REQUEST))
+    latency, completed = _latency(stats.get(REQUEST)), sum(statuses.values())
     return ParsedTrial(
         loop="open",
-        requests_completed=sum(statuses.values()),
+        requests_completed=completed,
         requests_ok=succeeded(statuses),
         bytes_received=totals.get("size_rcv"),
-        errors={**_errors(totals), "status": failed(statuses)},
+        errors={
+            **_with_silent(_errors(totals), _requests(stats.get(REQUEST)) - completed),
+            "status": failed(statuses),
+        },
         tool_errors=failures,
         status_counts=statuses,
         latency=latency,
         latency_origin=latency.printed_origin,
         latency_resolution_us=RESOLUTION_US,
     )
+
+
+def _with_silent(errors: dict[str, int | None], silent: int) -> dict[str, int | None]:
+    """The errors with the requests that have no status. One may be a closed connection too, which
+    is one failure."""
+    return {**errors, "read": silent} if silent > (errors.get("read") or 0) else errors
 
 
 def _errors(totals: Mapping[str, int]) -> dict[str, int | None]:
@@ -155,6 +166,13 @@ def _errors(totals: Mapping[str, int]) -> dict[str, int | None]:
         if kind is not None:
             errors[kind] = (errors.get(kind) or 0) + total
     return errors
+
+
+def _requests(request: Sequence[float] | None) -> int:
+    """The requests that were timed, with or without a status."""
+    if request is None or len(request) != SAMPLE_CELLS:
+        return 0
+    return round(request[0] + request[-1])
 
 
 def _latency(request: Sequence[float] | None) -> Latency:

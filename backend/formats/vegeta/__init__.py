@@ -20,7 +20,7 @@ from typing import Any
 
 from backend.formats.model import Entry, Latency, ParsedTrial
 from backend.formats.text import Source
-from backend.formats.together import one_of
+from backend.formats.together import one_of, wholes_of
 from backend.formats.vegeta.gob import is_gob, read_gob
 from backend.formats.vegeta.report import find_reports, read_reports
 from backend.formats.vegeta.results import is_csv, is_json_lines, read_csv, read_json_lines
@@ -54,8 +54,10 @@ def read(sources: Sequence[Source]) -> list[Entry]:
     """Every run in the sources; of several files, the richest gives the figures of the trial."""
     if len(sources) == 1:
         return _entries(sources[0])[1]
-    ranked = sorted((_entries(source) for source in sources), key=itemgetter(0))
-    return [reduce(_joined, [one_of(entries) for _, entries in ranked])]
+    named = ((*_entries(source), source.artefact.name) for source in sources)
+    ranked = sorted(named, key=itemgetter(0))
+    readings = wholes_of([(name, one_of(entries)) for _, entries, name in ranked])
+    return [reduce(_joined, [trial for _, trial in readings])]
 
 
 def _entries(source: Source) -> tuple[int, list[Entry]]:

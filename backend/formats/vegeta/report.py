@@ -73,6 +73,9 @@ def _kind(line: Line) -> str | None:
 def read_reports(source: Source) -> tuple[int, list[Entry]]:
     """How rich the reports are, and their trials; a replaced one is none."""
     reports = find_reports(source)
+    # A part of a text that another tool's output ends in may have none.
+    if not reports:
+        return max(RANKS.values()), []
     cleared = _cleared_lines(source)
     entries: list[Entry] = []
     # The first line of the reports that the next one replaces.
@@ -172,6 +175,8 @@ def _report(
         loop="open",
         requests_completed=sum(answered.values()),
         requests_ok=succeeded(answered),
+        attempts=requests,
+        failed=requests - succeeded(answered),
         errors={**_classes(codes.get(UNANSWERED, 0), texts), "status": failed(answered)},
         tool_errors=dict.fromkeys(texts or ()),
         status_counts=answered,

@@ -58,6 +58,8 @@ def _trial(document: Mapping[str, Any], start: Start) -> ParsedTrial:
         elapsed_s=elapsed,
         requests_completed=completed_of(status, passed, failed),
         requests_ok=passed,
+        attempts=done,
+        failed=failed,
         reported_rps=rate,
         bytes_received=_traffic(document["traffic"]),
         body_bytes=json_count(document["traffic"]["bytes_body"]),

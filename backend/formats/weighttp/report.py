@@ -39,6 +39,8 @@ def read_report(block: Sequence[Line], start: Start) -> ParsedTrial:
         elapsed_s=elapsed,
         requests_completed=completed_of(status, counts["succeeded"], counts["failed"]),
         requests_ok=counts["succeeded"],
+        attempts=counts["done"],
+        failed=counts["failed"],
         reported_rps=rate,
         bytes_received=traffic,
         body_bytes=bodies,

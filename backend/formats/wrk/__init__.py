@@ -10,8 +10,8 @@ wrk2's as well.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from backend.formats.derived import with_derived_compared
 from backend.formats.model import Entry, FormatError, ParsedTrial
 from backend.formats.refusals import read_or_refuse
 from backend.formats.runs import of_lines
@@ -25,7 +25,7 @@ from backend.formats.wrk.report import (
     is_wrk2,
     report_blocks,
 )
-from backend.formats.wrk.thread_rates import with_rates_compared
+from backend.formats.wrk.thread_rates import threads_rate
 
 KEEPS_CONNECTIONS = True
 PRINTS_TWO_DECIMALS = True
@@ -66,7 +66,8 @@ def _refused(sources: Sequence[Source]) -> FormatError:
 
 def _read_block(block: Sequence[Line]) -> ParsedTrial:
     _refuse_what_may_be_wrk2(block)
-    return with_rates_compared(with_derived_compared(Report(block).trial()), block)
+    trial = Report(block).trial()
+    return replace(trial, threads_rps=threads_rate(trial, block))
 
 
 def _refuse_what_may_be_wrk2(block: Sequence[Line]) -> None:

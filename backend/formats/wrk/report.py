@@ -1,6 +1,6 @@
 """The report that wrk prints, and wrk2 too."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise, takewhile
 from typing import Any
 
@@ -10,10 +10,10 @@ from backend.formats.blocks import is_log_record
 from backend.formats.model import UNANSWERED_CLASSES, FormatError, Latency, ParsedTrial
 from backend.formats.numbers import (
     BINARY_UNITS,
-    TIME_UNITS_US,
     implied_elapsed_s,
     parse_amount,
     parse_count,
+    parse_duration_us,
     parse_number,
     step_us,
 )
@@ -45,8 +45,8 @@ def threads_and_connections(line: Line) -> tuple[int, int] | None:
 def is_wrk2(text: str) -> bool:
     """Whether a report is wrk2's: it names itself nowhere, but prints these where wrk does not."""
     return any(mark in text for mark in WRK2_MARKS) or any(
-        # The sign of what is no number depends on the processor; a mail quotes with ">".
-        line.lstrip("> \t").split()[:2] in (["Req/Sec", "-nan"], ["Req/Sec", "nan"])
+        # The sign of what is no number depends on the processor.
+        line.split()[:2] in (["Req/Sec", "-nan"], ["Req/Sec", "nan"])
         for line in text.splitlines()
         if "nan" in line
     )
@@ -92,8 +92,11 @@ def is_stats_head(line: Line) -> bool:
 class Report:
     """One report, line by line."""
 
-    def __init__(self, block: Sequence[Line]) -> None:
+    def __init__(self, block: Sequence[Line], *, is_late_waiting: bool = False) -> None:
         self.block = block
+        # Versions before 2.0, and wrk2, count what waits: it may be answered later or never. Others
+        # count late responses, which are among the requests.
+        self.is_late_waiting = is_late_waiting or block[0].text.startswith(STARTS[1][0])
 
     def trial(self) -> ParsedTrial:
         """The trial of the report's lines; raises FormatError where they are cut off."""
@@ -124,6 +127,7 @@ class Report:
             ),
             requests_completed=requests,
             requests_ok=self._ok(requests, status, sockets.get("timeout")),
+            **self._outcome(requests, status, sockets),
             reported_rps=rate_rps,
             bytes_received=round(received),
             transfer_rate_bytes_s=transfer,
@@ -144,7 +148,7 @@ class Report:
         begin, then = next(start for start in STARTS if first.text.startswith(start[0]))
         asked, _, url = first.text.removeprefix(begin).partition(then)
         address = next(iter(url.split()), None)
-        duration_us = parse_amount(asked.strip(), TIME_UNITS_US)
+        duration_us = parse_duration_us(asked.strip())
         duration_s = None if duration_us is None else duration_us / 1e6
         return address, duration_s, parse_count(asked.strip())
 
@@ -158,7 +162,7 @@ class Report:
             if len(words) >= 6 and words[1:3] == ["requests", "in"] and words[5] == "read":
                 requests = parse_count(words[0])
                 time = words[3].rstrip(",")
-                elapsed = parse_amount(time, TIME_UNITS_US)
+                elapsed = parse_duration_us(time)
                 received = parse_amount(words[4], BINARY_UNITS)
                 if requests is not None and elapsed is not None and received is not None:
                     return requests, elapsed, (step_us(time) or 0) / 1e6, received
@@ -205,12 +209,26 @@ class Report:
         return self._printed_sockets() | ({"Non-2xx or 3xx responses": status} if status else {})
 
     def _ok(self, requests: int, status: int | None, timeout: int | None) -> int | None:
-        # A late response may have a bad status as well: then neither count is the union. Versions
-        # before 2.0 count what waits, which may be answered later or never.
-        counts_waiting = self.block[0].text.startswith(STARTS[1][0])
-        if status is None or timeout is None or (timeout and (status or counts_waiting)):
+        # A late response may have a bad status as well: then neither count is the union.
+        if status is None or timeout is None:
+            return None
+        if requests and timeout and (status or self.is_late_waiting):
             return None
         return max(requests - status - timeout, 0)
+
+    def _outcome(
+        self, requests: int, status: int | None, sockets: Mapping[str, int]
+    ) -> dict[str, Any]:
+        """All attempts and the failed ones, where some were late; empty where none was.
+
+        All that is printed as failed adds up, so a late response with a bad status counts twice.
+        """
+        if status is None or not sockets.get("timeout"):
+            return {}
+        late, lost = sockets["timeout"], sum(sockets.values()) - sockets["timeout"]
+        if self.is_late_waiting:
+            return {"attempts": requests + late + lost, "failed": status + late + lost}
+        return {"attempts": requests + lost, "failed": min(status + late, requests) + lost}
 
     def _latency(self) -> tuple[Latency, float | None]:
         figures, printed = self._statistics(), self._distribution()
@@ -265,4 +283,4 @@ def _is_point(words: Sequence[str]) -> bool:
 
 
 def _time_us(word: str) -> float | None:
-    return parse_amount(word, TIME_UNITS_US)
+    return parse_duration_us(word)

@@ -12,15 +12,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from backend.formats.derived import with_derived_compared
 from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
-from backend.formats.numbers import TIME_UNITS_US as UNITS
-from backend.formats.numbers import parse_amount, parse_number
+from backend.formats.numbers import parse_duration_us, parse_number
 from backend.formats.refusals import read_or_refuse
 from backend.formats.runs import of_lines
 from backend.formats.spectrum import Spectrum, is_header, read_spectrum
 from backend.formats.text import Line, Source
-from backend.formats.together import read_each
+from backend.formats.together import WHOLE_SHARE, read_each
 from backend.formats.wrk.report import Report, is_wrk2, report_blocks
 
 KEEPS_CONNECTIONS = True
@@ -53,7 +51,7 @@ def _trial(block: Sequence[Line]) -> ParsedTrial:
             "One of these reports may be from wrk: nothing in it is from wrk2 alone.",
             expected="calibration or HdrHistogram lines, or one tool's reports at a time",
         )
-    trial = with_derived_compared(Report(_without_distributions(block)).trial())
+    trial = Report(_without_distributions(block), is_late_waiting=True).trial()
     recorded, uncorrected = _section(block, RECORDED), _section(block, UNCORRECTED)
     percentiles = {**trial.latency.percentiles, **_percentiles(recorded)}
     spectrum = _spectrum(recorded)
@@ -63,11 +61,11 @@ def _trial(block: Sequence[Line]) -> ParsedTrial:
     return replace(
         trial,
         loop="open",
-        requests_ok=_ok(trial),
         latency=replace(trial.latency, percentiles=percentiles) if has_latency else Latency(),
         latency_origin=_origin(trial, spectrum, percentiles) if has_latency else None,
         latency_resolution_us=1 if spectrum else trial.latency_resolution_us,
         histogram=spectrum.histogram(unit_us=unit, percentiles=percentiles) if spectrum else None,
+        partial_samples=_part(trial.requests_completed, spectrum),
         extra={**trial.extra, **_calibration(block), **_extra(spectrum, uncorrected, unit)},
     )
 
@@ -86,10 +84,14 @@ def _unit_us(spectrum: Spectrum, trial: ParsedTrial, head: Line) -> float:
     )
 
 
-def _ok(trial: ParsedTrial) -> int | None:
-    """Successes: unknown with late requests, which can count twice or finish later."""
-    has_late = trial.errors.get("timeout") and trial.requests_completed
-    return None if has_late else trial.requests_ok
+def _part(requests: int | None, spectrum: Spectrum | None) -> str:
+    """What is said where the latencies are not of all requests: no figure of wrk2 is."""
+    if spectrum is None or not requests or spectrum.total >= WHOLE_SHARE * requests:
+        return ""
+    return (
+        f"wrk2 recorded the latency of {spectrum.total:,} of {requests:,} requests: it leaves out "
+        "those of its calibration."
+    )
 
 
 def _calibration(block: Sequence[Line]) -> dict[str, Any]:
@@ -155,7 +157,7 @@ def _percentiles(section: Sequence[Line]) -> dict[str, float]:
         if is_header(line) or line.text.startswith("Detailed"):
             break
         if len(words) == 2 and words[0].endswith("%"):
-            percent, value = parse_number(words[0][:-1]), parse_amount(words[1], UNITS)
+            percent, value = parse_number(words[0][:-1]), parse_duration_us(words[1])
             if percent is not None and percent <= 100 and value is not None:
-                printed[f"{percent:g}"] = value
+                printed.setdefault(f"{percent:g}", value)
     return printed

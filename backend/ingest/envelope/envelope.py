@@ -13,7 +13,12 @@ from uuid import UUID
 import msgspec
 from msgspec import Meta, Struct
 
-from backend.ingest.envelope.envelope_checks import check_labels, check_maps, check_trials
+from backend.ingest.envelope.envelope_checks import (
+    check_host,
+    check_labels,
+    check_maps,
+    check_trials,
+)
 from backend.ingest.envelope.envelope_errors import EnvelopeError, error_of
 from backend.ingest.envelope.envelope_times import by_service_clock
 from backend.runs.tables.server_texts import SERVER_TEXTS
@@ -258,7 +263,14 @@ def read_envelope(value: object) -> Envelope:
 
 def read_host(value: object, role: str) -> dict[str, Any]:
     """The known members of a host as an envelope describes it; raises EnvelopeError."""
-    return given_members(_convert(value, Host | None, f"hosts.{role}"))
+    host = _convert(value, Host | None, f"hosts.{role}")
+    check_host(host, f"hosts.{role}")
+    return given_members(host)
+
+
+def read_session(value: object) -> dict[str, Any]:
+    """The known members of a run's session; raises EnvelopeError."""
+    return given_members(_convert(value, Session, "run.session"))
 
 
 def _convert(value: object, kind: Any, whole: str) -> Any:

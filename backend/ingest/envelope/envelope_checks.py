@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import orjson
@@ -12,7 +14,7 @@ from backend.ingest.envelope.envelope_errors import EnvelopeError
 from backend.untrusted import limits
 
 if TYPE_CHECKING:
-    from backend.ingest.envelope.envelope import Envelope, Server, Workload
+    from backend.ingest.envelope.envelope import Envelope, Host, TrialEntry
 
 
 def check_labels(envelope: Envelope) -> None:
@@ -56,18 +58,63 @@ def check_trials(envelope: Envelope) -> None:
 
 
 def check_maps(envelope: Envelope) -> None:
-    """What tells servers and workloads apart is short: a correction keeps it beside each trial."""
-    _check_map(envelope.server, envelope.workload, "")
-    for index, entry in enumerate(envelope.entries):
-        _check_map(entry.server, entry.workload, f"trials[{index}].")
-
-
-def _check_map(server: Server | None, workload: Workload | None, place: str) -> None:
-    maps = {
-        "server.configuration": server and server.configuration,
-        "workload.headers": workload and workload.headers,
-    }
-    for name, members in maps.items():
-        if members and len(orjson.dumps(members)) > limits.IDENTITY_MAP_BYTES:
+    """What is nested in a map is bounded. What tells servers and workloads apart is short: a
+    correction keeps it beside each trial."""
+    if envelope.hosts is not None:
+        check_host(envelope.hosts.client, "hosts.client")
+        check_host(envelope.hosts.server, "hosts.server")
+    for place, members in _identity_maps(envelope):
+        _check_nested(members, place)
+        if len(orjson.dumps(members)) > limits.IDENTITY_MAP_BYTES:
             expected = f"an object of at most {limits.IDENTITY_MAP_BYTES:,} bytes of JSON"
-            raise EnvelopeError(place + name, members, expected)
+            raise EnvelopeError(place, members, expected)
+    for index, entry in enumerate(envelope.entries):
+        _check_nested(entry.resources, f"trials[{index}].resources")
+        _check_nested(entry.glance, f"trials[{index}].glance")
+
+
+def check_host(host: Host | None, place: str) -> None:
+    """What is nested in the facts of a host is bounded."""
+    if host is not None:
+        _check_nested(host.facts, f"{place}.facts")
+
+
+def _identity_maps(envelope: Envelope) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    sections: list[tuple[Envelope | TrialEntry, str]] = [(envelope, "")]
+    sections += [(entry, f"trials[{at}].") for at, entry in enumerate(envelope.entries)]
+    for section, place in sections:
+        if section.server and section.server.configuration:
+            yield f"{place}server.configuration", section.server.configuration
+        if section.workload and section.workload.headers:
+            yield f"{place}workload.headers", section.workload.headers
+
+
+def _check_nested(members: Mapping[str, Any] | None, place: str) -> None:
+    """How deep a map is nested, how many values all levels have, and how long its texts are."""
+    level: list[Any] = [members] if members else []
+    count = 0
+    for _ in range(limits.MAP_LEVELS):
+        values = list(chain.from_iterable(map(_values, level)))
+        count += len(values)
+        if count > limits.MAP_VALUES:
+            expected = f"at most {limits.MAP_VALUES:,} values at all levels"
+            raise EnvelopeError(place, members, expected)
+        names = chain.from_iterable(map(_names, level))
+        _check_texts(names, limits.NAME_LENGTH, f"a name in {place}")
+        _check_texts(values, limits.TAIL_LENGTH, f"a value in {place}")
+        level = [value for value in values if isinstance(value, dict | list)]
+    if level:
+        raise EnvelopeError(place, members, f"at most {limits.MAP_LEVELS} levels")
+
+
+def _check_texts(values: Iterable[object], most: int, place: str) -> None:
+    if any(isinstance(value, str) and len(value) > most for value in values):
+        raise EnvelopeError(place, "longer", f"text of at most {most} characters")
+
+
+def _values(each: dict[str, Any] | list[Any]) -> Iterable[Any]:
+    return each.values() if isinstance(each, dict) else each
+
+
+def _names(each: dict[str, Any] | list[Any]) -> Iterable[str]:
+    return each if isinstance(each, dict) else ()

@@ -26,7 +26,7 @@ RUN_MEMBERS = (
     *("started_at", "finished_at", "interrupted", "plan", "plan_sha256"),
     *("seed", "stopped", "trials_planned", "notes"),
 )
-RUN_MEMBERS_AS_SENT = ("events", "max_rates", "session")
+RUN_MEMBERS_AS_SENT = ("events", "max_rates")
 
 
 def read_and_record(held: queue.Claim, *, meanwhile: Callable[[], None]) -> None:
@@ -77,6 +77,7 @@ def run_input_of(upload: Upload, archive: ArchiveFacts = NO_FACTS) -> RunInput:
         client_host=given_members(envelope.hosts and envelope.hosts.client),
         agent=given_members(envelope.agent),
         server_tails={name: tail for name, tail in run.get("server_tails", {}).items() if tail},
+        session=given_members(run.get("session")),
         **{"notes": archive.notes, **{name: run[name] for name in RUN_MEMBERS if name in run}},
         **_members_as_sent(upload, envelope, archive),
     )

@@ -9,6 +9,7 @@ age. The periodic collection waits a day only so that senders seldom have to sen
 
 import logging
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -29,6 +30,8 @@ log = logging.getLogger(__name__)
 LOCK_KEY = 0x10AD_5EE7_0002
 # Removed under one lock: uploads wait for it.
 BATCH = 100
+# Of those: a storage that is away may take seconds to say so.
+MOST_REFUSED = 3
 LISTED_AT_ONCE = 1000
 # A database that names almost none of the stored artefacts probably belongs to another storage.
 FEW = 100
@@ -61,10 +64,26 @@ def remove_unnamed(sha256s: Iterable[str]) -> set[str]:
         with transaction.atomic():
             with connection.cursor() as cursor:
                 cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK_KEY])
-            for sha256 in without_row(batch):
-                storage().remove(sha256)
-                removed.add(sha256)
+            removed.update(_remove_each(without_row(batch), storage().remove))
     return removed
+
+
+def _remove_each(names: Iterable[str], remove: Callable[[str], None]) -> Iterator[str]:
+    """The names that `remove` takes: one that it refuses holds up no other.
+
+    Raises StorageAway with the last of MOST_REFUSED: then the storage refuses all of them.
+    """
+    refused = 0
+    for name in names:
+        try:
+            remove(name)
+        except StorageAway:
+            refused += 1
+            if refused == MOST_REFUSED:
+                raise
+            log.warning("bytes_not_removed", extra={"artefacts": 1, "file": name}, exc_info=True)
+        else:
+            yield name
 
 
 def remove_unnamed_later(sha256s: Sequence[str]) -> None:
@@ -107,10 +126,11 @@ def _remove(
 ) -> list[Listed]:
     """Remove them; the artefacts that were still without a row."""
     removed = remove_unnamed(entry.name for entry in artefacts)
-    for entry in parts:
-        storage().remove_part(entry.name)
-    for entry in unfinished:
-        storage().remove_unfinished(entry.name)
+    for entries, remove in (
+        (parts, storage().remove_part),
+        (unfinished, storage().remove_unfinished),
+    ):
+        deque(_remove_each((entry.name for entry in entries), remove), maxlen=0)
     return [entry for entry in artefacts if entry.name in removed]
 
 

@@ -6,13 +6,18 @@ from uuid import UUID
 
 from backend.accounts import audit
 from backend.accounts.models import Workspace
-from backend.accounts.workspace.turns import Work, forget_turns_of_workspace, take_turns
+from backend.accounts.workspace.turns import (
+    Work,
+    forget_turns_of_workspace,
+    guarded,
+    take_turns,
+)
 from backend.broker import forget_answers
 from backend.ingest.artefacts.parts import discard_of_workspace
 from backend.ingest.models import Part, Upload
 from backend.ingest.quota.quota import lock_room
 from backend.ingest.removing.removal import remove_run
-from backend.ingest.removing.upload_removal import UPLOADS_AT_ONCE, remove_some_uploads
+from backend.ingest.removing.upload_removal import UPLOADS_AT_ONCE, remove_uploads_of_workspace
 from backend.runs.models import Run
 from backend.runs.registry.registry import lock_names
 from backend.transactions import whole
@@ -46,13 +51,14 @@ def purge_deleted_workspaces(budget_s: float = BUDGET_S) -> int:
 @whole
 def _remove_row(workspace: Workspace) -> bool:
     """Remove the workspace itself with the little that hangs on it; False, and nothing is removed,
-    where an upload or a part has come since.
+    where a run, an upload or a part has come since, or could not be removed.
     """
     lock_names(workspace, exclusive=True)
     # What is being received is written before, or finds no workspace.
     lock_room(workspace.pk)
-    for model in (Upload, Part):
-        if model._default_manager.filter(workspace=workspace.pk).exists():
+    for model in (Run, Upload, Part):
+        # The base manager: the trash counts.
+        if model._base_manager.filter(workspace=workspace.pk).exists():
             return False
     audit.purge(workspace.pk)
     forget_turns_of_workspace(workspace.pk)
@@ -61,12 +67,15 @@ def _remove_row(workspace: Workspace) -> bool:
 
 
 def _empty(workspace: Workspace) -> Generator[None]:
-    """Remove the runs and uploads of a workspace, a few at a time."""
-    runs = Run.with_trash.filter(workspace=workspace)
-    while run_ids := list(runs.order_by("pk").values_list("pk", flat=True)[:UPLOADS_AT_ONCE]):
+    """Remove the runs and uploads of a workspace, a few at a time. What cannot be removed holds up
+    nothing after it, and is tried again in the next call."""
+    runs = Run.with_trash.filter(workspace=workspace).order_by("pk")
+    left = runs
+    while run_ids := list(left.values_list("pk", flat=True)[:UPLOADS_AT_ONCE]):
         for run_id in run_ids:
-            if (run := runs.filter(pk=run_id).first()) is not None:
-                remove_run(run)
+            with guarded("run_not_removed", run=run_id):
+                if (run := runs.filter(pk=run_id).first()) is not None:
+                    remove_run(run)
             yield
-    while remove_some_uploads(workspace):
-        yield
+        left = runs.filter(pk__gt=run_ids[-1])
+    yield from remove_uploads_of_workspace(workspace)

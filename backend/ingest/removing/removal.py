@@ -7,6 +7,7 @@ from backend.ingest.artefacts.evidence import any_of, uploads_by_name, uploads_o
 from backend.ingest.models import Upload
 from backend.ingest.removing.upload_removal import remove_uploads
 from backend.noise.record import hosts_of, refresh_hosts
+from backend.runs.database.bulk import delete_rows
 from backend.runs.models import Run
 from backend.runs.registry.registry import lock_names
 from backend.runs.registry.shown import remove_unused
@@ -25,7 +26,7 @@ def remove_run(run: Run) -> None:
     remove_uploads(run.workspace, run.pk, uploads_of_runs(run.workspace, [run.pk]))
     # The row of the workspace comes before what goes with the run: its link, and what alerts say.
     run.workspace.changed()
-    Run.with_trash.filter(pk=run.pk).delete()
+    delete_rows(Run.with_trash.filter(pk=run.pk))
     remove_unused(run.workspace_id)
     refresh_hosts(hosts_of(run))
 

@@ -146,10 +146,11 @@ def _remove_some(
         if not received:
             return None, {}
         # Asked once more under the lock: a run may have been cited since the query above began.
-        free = list(due_uploads(workspace.pk, days).filter(pk__in=received))
+        still_due = due_uploads(workspace.pk, days).filter(pk__in=received)
+        free = list(still_due.values_list("pk", flat=True))
         files = list(Artefact.objects.filter(upload__in=free).values("sha256", "size_bytes"))
         size_bytes = sum(file["size_bytes"] for file in files)
-        rows = Upload.objects.filter(pk__in=[upload.pk for upload in free])
+        rows = Upload.objects.filter(pk__in=free)
         rows.update(raw_removed_at=timezone.now(), raw_kept_days=days)
         add(workspace.pk, -size_bytes)
     remove_unnamed_later([file["sha256"] for file in files])

@@ -1,5 +1,6 @@
 """Deleting uploads for good, with their raw files and what agents observed of their run."""
 
+from collections.abc import Generator, Sequence
 from functools import partial
 from uuid import UUID
 
@@ -8,9 +9,11 @@ from django.db.models import QuerySet, Sum
 from django.db.models.functions import Coalesce, Length
 
 from backend.accounts.models import Workspace
+from backend.accounts.workspace.turns import guarded
 from backend.ingest.models import Artefact, Upload
 from backend.ingest.quota.stored_sums import add, bytes_of_uploads
 from backend.ingest.removing.collector import remove_unnamed_later
+from backend.runs.database.bulk import delete_rows
 from backend.runs.models import Observation
 
 UPLOADS_AT_ONCE = 100
@@ -23,7 +26,7 @@ def remove_uploads(workspace: Workspace, run_id: UUID, uploads: QuerySet[Upload]
     files = list(Artefact.objects.filter(upload__in=ids).values_list("sha256", flat=True))
     observations = Observation.objects.filter(run=run_id, workspace=workspace)
     add(workspace.pk, -bytes_of_uploads(ids) - _bytes_of(observations))
-    Upload.objects.filter(pk__in=ids).delete()
+    delete_rows(Upload.objects.filter(pk__in=ids))
     observations.delete()
     transaction.on_commit(partial(remove_unnamed_later, files), robust=True)
     return bool(ids)
@@ -43,12 +46,28 @@ def _bytes_of(observations: QuerySet[Observation]) -> int:
     return int(total)
 
 
-def remove_some_uploads(workspace: Workspace) -> bool:
-    """Remove uploads that became no run, with their files; False where there were none."""
+def remove_uploads_of_workspace(workspace: Workspace) -> Generator[None]:
+    """Remove the uploads that became no run, with their files, some at a time.
+
+    Where some cannot be removed together, each is removed alone; one that cannot be is left.
+    """
+    uploads = Upload.objects.filter(workspace=workspace).order_by("pk")
+    left = uploads
+    while ids := list(left.values_list("pk", flat=True)[:UPLOADS_AT_ONCE]):
+        try:
+            _remove_together(ids)
+        except Exception:  # whatever it is, it may be of one upload
+            for upload_id in ids:
+                with guarded("upload_not_removed", upload=upload_id):
+                    _remove_together([upload_id])
+                yield
+        yield
+        left = uploads.filter(pk__gt=ids[-1])
+
+
+def _remove_together(upload_ids: Sequence[UUID]) -> None:
     with transaction.atomic():
-        rows = Upload.objects.filter(workspace=workspace).order_by("pk")[:UPLOADS_AT_ONCE]
-        ids = lock_uploads(Upload.objects.filter(pk__in=list(rows.values_list("pk", flat=True))))
+        ids = lock_uploads(Upload.objects.filter(pk__in=upload_ids))
         files = list(Artefact.objects.filter(upload__in=ids).values_list("sha256", flat=True))
-        Upload.objects.filter(pk__in=ids).delete()
+        delete_rows(Upload.objects.filter(pk__in=ids))
     remove_unnamed_later(files)
-    return bool(ids)

@@ -10,9 +10,11 @@ from django.conf import settings
 from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet, TextField
 from django.db.models.functions import Cast, Now
 
+from backend.accounts.models import Workspace
 from backend.ingest.models import NAMED_RUN, Artefact, State, Upload, as_hex
 from backend.ingest.queue.queue import PASSING_FAULTS_S
 from backend.ingest.removing.collector import unnamed_artefacts
+from backend.ingest.removing.trash import KEPT_IN_TRASH, trashed
 from backend.runs.models import Run
 from backend.storage import CHUNK_BYTES, storage
 from backend.untrusted.secrets.cleaning import hash_of
@@ -20,6 +22,7 @@ from backend.untrusted.secrets.cleaning import hash_of
 READ = Q(state=State.PARSED)
 IN_FLIGHT = Q(state__in=[State.RECEIVED, State.PARSING])
 NO_REASON = Q(state__in=[State.FAILED, State.QUARANTINED], reason="")
+REMOVED_WITHIN = timedelta(days=2)
 # Of the problems of one check, so many are named.
 MAX_NAMED = 20
 ROWS_AT_ONCE = 2000
@@ -61,6 +64,7 @@ def verify_rows() -> Iterator[Check]:
     yield from _check_uploads()
     yield _check_artefacts()
     yield _check_runs()
+    yield _check_removals()
 
 
 def _check_uploads() -> Iterator[Check]:
@@ -131,6 +135,23 @@ def _check_runs() -> Check:
         ~Exists(Artefact.trials.through.objects.filter(trial__run=OuterRef("pk"))),
     )
     check.add_problems(without, "run {} has no upload")
+    return check
+
+
+def _check_removals() -> Check:
+    """What was to be removed is removed within two days. The collector goes on past what it cannot
+    remove, so that only the log and this line tell of it."""
+    deleted = Workspace.objects.exclude(deleted_at=None)
+    expired = trashed(Q(trashed_at__lt=Now() - KEPT_IN_TRASH))
+    check = Check("removals that are due for less than two days", deleted.count() + expired.count())
+    check.add_problems(
+        deleted.filter(deleted_at__lt=Now() - REMOVED_WITHIN),
+        "workspace {} was deleted and is not removed yet",
+    )
+    check.add_problems(
+        trashed(Q(trashed_at__lt=Now() - KEPT_IN_TRASH - REMOVED_WITHIN)),
+        "run {} of the trash is not removed yet",
+    )
     return check
 
 

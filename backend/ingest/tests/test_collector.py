@@ -19,6 +19,7 @@ from backend.ingest.removing.collector import collect, remove_unnamed
 from backend.ingest.removing.removal import remove_run
 from backend.runs.models import Host, Run, Server, Workload
 from backend.storage import StorageAway, storage
+from backend.storage.files import FileStorage
 from backend.testing.uploads import WRK, make_envelope, make_tenant, make_upload
 
 A_WEEK_S = 7 * 24 * 3600.0
@@ -76,6 +77,48 @@ def test_old_leftovers_of_every_kind_are_removed_and_the_rest_stays(tenant, file
     kept = [path for path in files.rglob("*") if path.is_file()]
     assert len(kept) == 2
     assert not Part.objects.exists()
+
+
+def refused_by_the_disk(place):
+    """A leftover that cannot be removed: its place is a folder."""
+    place.mkdir(parents=True)
+    os.utime(place, (time.time() - A_WEEK_S,) * 2)
+
+
+def test_a_leftover_that_cannot_be_removed_holds_up_no_other(tenant, files, caplog):
+    orphan = storage().put([b"of a refused upload"])
+    part = str(uuid.uuid4())
+    storage().put_part(part, [b"without a row"])
+    make_old(files)
+    first = {"artefact": "0" * 64, "part": str(uuid.UUID(int=0)), "unfinished": "incoming-0"}
+    refused_by_the_disk(files / "00" / first["artefact"])
+    refused_by_the_disk(files / "parts" / first["part"])
+    refused_by_the_disk(files / first["unfinished"])
+    expired = Part.objects.create(
+        workspace=tenant.workspace, upload_id=uuid.uuid4(), artefact_sha256="0" * 64, number=0
+    )
+    Part.objects.update(begun_at="2020-01-01T00:00Z")
+    assert counts(collect())["artefacts without a row"] == 1
+    assert not storage().has(orphan.sha256)
+    assert not (files / "parts" / part).exists()
+    assert not Part.objects.filter(pk=expired.pk).exists()
+    assert caplog.messages.count("bytes_not_removed") == 3
+
+
+def test_a_storage_that_refuses_everything_is_asked_a_few_times(tenant, files, monkeypatch):
+    for number in range(9):
+        storage().put([b"%d" % number])
+    make_old(files)
+    asked = []
+
+    def remove(_, sha256):
+        asked.append(sha256)
+        raise StorageAway("unplugged")
+
+    monkeypatch.setattr(FileStorage, "remove", remove)
+    with pytest.raises(StorageAway, match="unplugged"):
+        collect()
+    assert len(asked) == collector.MOST_REFUSED
 
 
 def test_a_database_that_names_almost_nothing_stops_the_collection(tenant, files, monkeypatch):

@@ -26,11 +26,17 @@ del model.Latency
 parsed = {"tool": "wrk", "loop": None, "elapsed_s": 1.0}
 child_answers.trial_of({"trial": {"parsed": parsed}})
 """
+SLICES = """
+from backend.formats import model, read_trial
+packed = read_trial.pack_slices([model.TimeSlice(start_s=0, length_s=1)])
+del model.Number
+assert read_trial.slices_in(packed)
+"""
 DJANGO = "import django; django.setup()\n"
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("program", [ENVELOPE, TRIAL], ids=["envelope", "trial"])
+@pytest.mark.parametrize("program", [ENVELOPE, TRIAL, SLICES], ids=["envelope", "trial", "slices"])
 def test_nothing_is_left_to_the_first_use(program, settings):
     names = {
         "PYTHONPATH": str(settings.BASE_DIR),

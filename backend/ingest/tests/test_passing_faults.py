@@ -18,7 +18,7 @@ from backend.ingest.queue import queue, watching, worker
 from backend.ingest.queue.worker import process
 from backend.ingest.reading import answers
 from backend.problems import answer_to
-from backend.runs.recording import record
+from backend.runs.recording import trial_row
 from backend.storage import storage
 from backend.testing.outages import database_away
 from backend.testing.uploads import make_tenant, make_upload
@@ -177,14 +177,14 @@ def test_database_away_until_the_end_gives_the_attempt_back_later(monkeypatch):
 def test_a_session_lost_while_recording_is_no_attempt(monkeypatch):
     """As where PostgreSQL is killed and runs again at once: nobody says why the session ended."""
     upload = make_upload(make_tenant())
-    check = record.check_trial
+    check = trial_row.check_trial
 
     def lose_session(figures):
         with socket.socket(fileno=os.dup(connection.connection.fileno())) as session:
             session.shutdown(socket.SHUT_RDWR)
         return check(figures)
 
-    monkeypatch.setattr(record, "check_trial", lose_session)
+    monkeypatch.setattr(trial_row, "check_trial", lose_session)
     assert processed(upload).state == State.RECEIVED
     assert (upload.attempts, upload.faults) == (0, 1)
     assert "The database was not available" in upload.reason

@@ -7,11 +7,14 @@ from django.test import Client
 from backend.accounts.models import Role, Workspace
 from backend.accounts.workspace import invitations
 from backend.ingest.models import Part, Upload
+from backend.ingest.removing import purging, upload_removal
 from backend.ingest.removing.purging import purge_deleted_workspaces
+from backend.ingest.removing.trash import trash_run
 from backend.runs.models import Run
 from backend.sharing.models import Visibility
 from backend.sharing.workspace_deletion import delete_workspace
 from backend.storage import storage
+from backend.testing.rows import CellSpec, make_run
 from backend.testing.scenes import make_result_set, make_scene
 from backend.testing.uploads import make_file
 
@@ -86,6 +89,53 @@ def test_a_purge_without_time_goes_on_later(scene):
     assert Run.objects.filter(workspace=scene.own.workspace).exists()
     assert purge_deleted_workspaces() == 1
     assert Workspace.objects.filter(slug="foreign-lab").exists()
+
+
+def test_a_run_that_cannot_be_removed_holds_up_no_other(scene, monkeypatch, caplog):
+    workspace = scene.own.workspace
+    for _ in range(3):
+        make_run(workspace, CellSpec())
+    first = Run.objects.filter(workspace=workspace).order_by("pk").first()
+    trash_run(first, by=None)
+    remove_run = purging.remove_run
+
+    def remove(run):
+        if run == first:
+            raise RuntimeError("unforeseen")
+        remove_run(run)
+
+    monkeypatch.setattr(purging, "remove_run", remove)
+    delete_workspace(workspace)
+    assert purge_deleted_workspaces() == 0
+    assert Run.with_trash.filter(workspace=workspace).get() == first
+    assert Workspace.objects.filter(pk=workspace.pk).exists()
+    assert "run_not_removed" in caplog.text
+    monkeypatch.undo()
+    assert purge_deleted_workspaces() == 1
+    assert not Workspace.objects.filter(pk=workspace.pk).exists()
+
+
+def test_an_upload_that_cannot_be_removed_holds_up_no_other(scene, monkeypatch, caplog):
+    client = Client(headers=scene.own.headers)
+    for number in range(4):
+        client.post("/api/v1/uploads", {"file": make_file("ab.txt", b"nonsense %d" % number)})
+    uploads = Upload.objects.filter(workspace=scene.own.workspace).order_by("pk")
+    first = uploads.exclude(pk=scene.upload.pk).first()
+    remove_together = upload_removal._remove_together
+
+    def remove(upload_ids):
+        if first.pk in upload_ids:
+            raise RuntimeError("unforeseen")
+        remove_together(upload_ids)
+
+    monkeypatch.setattr(upload_removal, "UPLOADS_AT_ONCE", 2)
+    monkeypatch.setattr(upload_removal, "_remove_together", remove)
+    delete_workspace(scene.own.workspace)
+    assert purge_deleted_workspaces() == 0
+    assert uploads.get() == first
+    assert "upload_not_removed" in caplog.text
+    monkeypatch.undo()
+    assert purge_deleted_workspaces() == 1
 
 
 def test_the_owner_must_type_the_address(scene):

@@ -57,6 +57,12 @@ Connection Times (ms)
               min  mean[+/-sd] median   max
 Total:          0    2   0.9      1      31
 """
+K6 = """
+     http_req_duration..............: avg=7.2ms min=1.1ms med=6.1ms max=44ms p(95)={p95}ms
+     http_req_failed................: {failed} out of 3000
+     http_reqs......................: 3000   1000.000000/s
+     iterations.....................: 3000   1000.000000/s
+"""
 HTTPERF = """httperf --client=0/1 --server=10.0.0.7 --port=80 --uri=/ --rate=50 --send-buffer=4096 \
 --recv-buffer=16384 --num-conns=1000 --num-calls=1
 Maximum connect burst length: 1
@@ -147,21 +153,41 @@ def test_servers_that_all_redirect_are_ranked_with_a_warning(tenant):
     assert "the server answered with redirects" in figures["outcome"]["reasons"]
 
 
-def test_ab_does_not_say_what_is_a_redirect(tenant):
-    trial, checks = details(record(tenant, {"moved": [AB.format(count=18000)]}, "ab"))
-    assert trial.error_rate is None
-    assert trial.requests_ok is None
+def test_what_ab_prints_as_no_2xx_counts_as_failed(tenant):
+    trial, checks = details(record(tenant, {"moved": [AB.format(count=4500)]}, "ab"))
+    assert (trial.error_rate, trial.attempts, trial.failed) == (0.25, 18_000, 4500)
+    assert trial.requests_ok == 13_500
     assert checks["not-2xx"] == (
-        "18,000 of 18,000 responses were not 2xx. The load tool does not say whether they were "
-        "redirects or errors."
+        "4,500 of 18,000 responses were not 2xx. The load tool does not say whether they were "
+        "redirects or errors, so all of them count as failed."
     )
-    assert "error-rate-high" not in checks
+    assert checks["error-rate-high"] == (
+        "25 % of the attempts failed (4,500 of 18,000: status 4,500)."
+    )
+
+
+def test_failures_without_classes_keep_a_server_out_of_the_ranking(tenant):
+    failing = [K6.format(p95=16 + at, failed="14.00% 420") for at in range(3)]
+    sound = [K6.format(p95=26 + at, failed="0.00% 0") for at in range(3)]
+    run = record(tenant, {"failing": failing, "sound": sound}, "k6")
+    trial = Trial.objects.filter(run=run).first()
+    assert (trial.attempts, trial.failed, trial.error_rate) == (3000, 420, 0.14)
+    assert (trial.throughput_rps, trial.goodput_rps) == (None, None)
+    checks = {finding["id"]: finding["detail"] for finding in trial.checks}
+    assert checks["error-rate-high"] == "14 % of the attempts failed (420 of 3,000)."
+    figures = (
+        Client().get("/api/v1/compare?workspace=lab&metric=p95", headers=tenant.headers).json()
+    )
+    rows = {row["label"].split()[0]: row for row in figures["ranking"]["rows"]}
+    assert rows["failing"]["why"] == "14 % of its requests failed, so it is not ranked."
+    assert rows["sound"]["why"] is None
 
 
 def test_a_few_unclear_responses_of_ab_are_no_error(tenant):
-    _, checks = details(record(tenant, {"page": [AB.format(count=180)]}, "ab"))
-    assert "not-2xx" not in checks
-    assert "errors-unknown" in checks
+    trial, checks = details(record(tenant, {"page": [AB.format(count=180)]}, "ab"))
+    assert trial.error_rate == 0.01
+    assert "error-rate" in checks
+    assert not {"not-2xx", "error-rate-high", "errors-unknown"} & checks.keys()
 
 
 def test_what_the_client_could_not_send_is_no_error_of_the_server(tenant):
@@ -180,11 +206,12 @@ def test_a_few_attempts_that_the_client_lost_are_background(tenant):
     assert "client-fault" not in checks
 
 
-def test_a_server_whose_failures_ab_does_not_tell_is_not_ranked(tenant):
+def test_a_server_with_answers_that_ab_calls_no_2xx_is_not_ranked(tenant):
     good = [AB.format(count=0).replace("18000", str(18000 + number)) for number in range(3)]
-    bad = [AB.format(count=18000).replace("3.000 s", f"1.50{number} s") for number in range(3)]
+    faster = AB.replace("6000.00", "12000.00").replace("878.91", "1757.82")
+    bad = [faster.format(count=18000).replace("3.000 s", f"1.50{number} s") for number in range(3)]
     record(tenant, {"page": good, "moved": bad}, "ab")
     rows = {row["label"]: row for row in compare(tenant)["ranking"]["rows"]}
     assert rows["page 1"]["why"] is None
     assert rows["moved 1"]["tier"] is None
-    assert "redirects or failed" in rows["moved 1"]["why"].lower()
+    assert rows["moved 1"]["why"] == "100 % of its requests failed, so it is not ranked."

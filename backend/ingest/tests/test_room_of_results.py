@@ -94,4 +94,4 @@ def test_a_long_time_series_is_held_packed():
         tracemalloc.stop()
     assert held_bytes < 2 << 20
     row = TrialTimeline(packed=read_trial.timeline)
-    assert [part["completed"] for part in row.slices] == [1 + at % 7 for at in range(SECONDS)]
+    assert [part.completed for part in row.slices] == [1 + at % 7 for at in range(SECONDS)]

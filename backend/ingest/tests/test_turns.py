@@ -13,7 +13,7 @@ from backend.ingest.queue import budget, outcomes, queue, watching, worker
 from backend.ingest.queue.claims import claim_due
 from backend.ingest.reading import answers
 from backend.runs.models import Trial
-from backend.runs.recording import record
+from backend.runs.recording import trial_row
 from backend.testing.uploads import WRK, claim_next, make_envelope, make_tenant, make_upload
 from backend.untrusted.sandbox.sandbox import LocalArtefact, Sandbox, cpu_used_s, sandbox
 
@@ -135,14 +135,14 @@ def test_a_slow_upload_moves_to_the_slow_lane_and_is_read_there(other, settings)
 
 def test_an_upload_that_is_slow_to_write_moves_to_the_slow_lane(other, monkeypatch):
     clock = stopped_clock(monkeypatch)
-    check = record.check_trial
+    check = trial_row.check_trial
 
     def check_trial(figures):
         clock.monotonic_s += 60
         clock.cpu_s += 60
         return check(figures)
 
-    monkeypatch.setattr(record, "check_trial", check_trial)
+    monkeypatch.setattr(trial_row, "check_trial", check_trial)
     envelope = make_envelope(3)
     for trial in envelope["trials"]:
         trial["artefacts"] = ["0.txt"]
@@ -178,14 +178,14 @@ def test_a_small_upload_on_a_busy_machine_stays_in_the_quick_lane(
 ):
     settings.QUICK_READ_S = 5
     clock = stopped_clock(monkeypatch)
-    check = record.check_trial
+    check = trial_row.check_trial
 
     def check_trial(figures):
         clock.monotonic_s += took_s
         clock.cpu_s += worked_s
         return check(figures)
 
-    monkeypatch.setattr(record, "check_trial", check_trial)
+    monkeypatch.setattr(trial_row, "check_trial", check_trial)
     # The second trial is not begun where the first one took too long.
     envelope = make_envelope(2)
     for trial in envelope["trials"]:

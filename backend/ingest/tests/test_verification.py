@@ -2,14 +2,17 @@
 
 import io
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.core.management import call_command
+from django.utils import timezone
 
+from backend.accounts.models import Workspace
 from backend.ingest.models import State, Upload
 from backend.ingest.queue.worker import process
 from backend.ingest.tests.test_collector import files, make_old
+from backend.runs.models import Run
 from backend.storage import storage
 from backend.testing.uploads import make_tenant, make_upload
 
@@ -87,6 +90,23 @@ def test_an_upload_that_waits_for_days_is_named(upload):
         state=State.RECEIVED, received_at=datetime.fromtimestamp(long_ago, UTC)
     )
     assert f"upload {upload.pk} waits for too long" in verified()[1]
+
+
+def test_what_is_not_removed_for_days_is_named(upload):
+    run, workspace = Run.objects.get(), upload.workspace
+    for days, is_named in ((31, False), (33, True)):
+        Run.with_trash.update(trashed_at=timezone.now() - timedelta(days=days))
+        status, table = verified()
+        named = f"run {run.pk} of the trash is not removed yet" in table
+        assert (named, status == 1) == (is_named, is_named)
+    Run.with_trash.update(trashed_at=None)
+    for days, is_named in ((1, False), (3, True)):
+        Workspace.objects.filter(pk=workspace.pk).update(
+            deleted_at=timezone.now() - timedelta(days=days)
+        )
+        status, table = verified()
+        named = f"workspace {workspace.pk} was deleted and is not removed yet" in table
+        assert (named, status == 1) == (is_named, is_named)
 
 
 def test_each_line_says_what_it_counts(upload):

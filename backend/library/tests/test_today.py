@@ -28,6 +28,8 @@ def test_each_study_was_measured_again_with_every_output(study):
     assert sorted(named) == sorted(parcel.files)
     assert all(trial["artefacts"] or trial["error"] for trial in trials)
     assert any(parse([RawArtefact.of(name, parcel.files[name])]) for name in named[:1])
+    # The questions about a workload are told apart by them.
+    assert all(trial["workload"]["payload_bytes"] is not None for trial in trials)
 
 
 @each_study
@@ -71,13 +73,25 @@ def test_each_workload_has_the_answer_of_the_comparison_that_it_leads_to(library
 
 
 @pytest.mark.django_db
-def test_answers_of_two_sizes_are_told_apart_those_of_the_most_servers_first(library):
+def test_answers_of_two_paths_are_told_apart_those_of_the_most_servers_first(library):
     study = find_study("landshark-2010")
     answers = answer_today(study, run_of_today(study), viewer="test")
     assert [each.workload for each in answers] == ["hello, 37 bytes", "hello, 39 bytes"]
     servers = [{series.server for series in asked_again(each).series} for each in answers]
     assert servers[1] == {"PHP"}
     assert len(servers[0]) == 9
+    assert "cannot be ranked" not in answers[0].answer.sentence
+
+
+@pytest.mark.django_db
+def test_answers_that_a_comparison_takes_for_one_size_are_one_question(library):
+    """Answers of 16 and 21 bytes, from one path."""
+    study = find_study("app-servers-rest-2016")
+    answers = answer_today(study, run_of_today(study), viewer="test")
+    assert [each.workload for each in answers] == ["API", "template", "static file"]
+    figures = asked_again(answers[0])
+    assert len(figures.series) == 12
+    assert not {"payload", "path"} & set(figures.outcome.differing)
     assert "cannot be ranked" not in answers[0].answer.sentence
 
 

@@ -8,7 +8,16 @@ from backend.runs.models import Trial
 
 FIGURES = (
     *("elapsed_s", "requests_completed", "requests_ok", "bytes_received", "throughput_rps"),
-    *("goodput_rps", "error_rate", "reported_rps", "errors", "tool_errors", "status_counts"),
+    *(
+        "goodput_rps",
+        "attempts",
+        "failed",
+        "error_rate",
+        "reported_rps",
+        "errors",
+        "tool_errors",
+        "status_counts",
+    ),
     *("latency_mean_us", "latency_min_us", "latency_max_us", "percentiles_us"),
     *("percentiles_origin", "latency_resolution_us", "incomplete", "error"),
 )

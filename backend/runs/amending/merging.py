@@ -19,7 +19,7 @@ from backend.accounts.models import Act, User, Workspace
 from backend.errors import InvalidInput
 from backend.runs.amending.regrouping import regroup_all
 from backend.runs.amending.renaming import remember_name
-from backend.runs.database.bulk import insert_rows
+from backend.runs.database.bulk import among, insert_rows
 from backend.runs.models import (
     Cell,
     Correction,
@@ -48,7 +48,6 @@ from backend.runs.registry.registry import (
     roles_of,
 )
 from backend.runs.registry.shown import remove_unused_series, shown_rows
-from backend.runs.tables.large_columns import large_columns
 from backend.transactions import whole
 
 Kind = FormerName.Kind
@@ -235,16 +234,20 @@ def _replace_row(workspace: Workspace, kind: FormerName.Kind, row: Row, into: Ro
         _move_cells(series, other)
 
 
+# What tells the place of a cell, and what a new cell there needs.
+_PLACE = ("run", "workspace", "connections", "rate_rps")
+
+
 def _move_cells(series: Series, other: Series) -> None:
     """Give the cells of `series` to `other`; two of one run at one load become one."""
-    rows = Cell.objects.filter(series=series).select_related("run__workspace", "workspace")
-    cells = list(rows.defer(*large_columns("run__")))
-    twins = {_place(cell): cell for cell in Cell.objects.filter(series=other)}
+    rows = Cell.objects.filter(series=series).select_related("run__workspace")
+    cells = list(rows.only(*_PLACE, "run__workspace"))
+    twins = {_place(cell): cell for cell in Cell.objects.filter(series=other).only(*_PLACE)}
     alone = [cell.pk for cell in cells if _place(cell) not in twins]
-    Cell.objects.filter(pk__in=alone).update(series=other)
-    for cell in cells:
-        if (twin := twins.get(_place(cell))) is not None:
-            join_cells([cell, twin], other)
+    Cell.objects.filter(among("pk", alone)).update(series=other)
+    pairs = [(cell, twins[_place(cell)]) for cell in cells if _place(cell) in twins]
+    if pairs:
+        join_cells(pairs, other)
 
 
 def _place(cell: Cell) -> tuple[object, ...]:
@@ -282,8 +285,10 @@ def _row_of(merged: Merge, entry: dict[str, Any]) -> Any:
     )
 
 
-def _runs_named(workspace: Workspace, kind: FormerName.Kind, names: Sequence[str]) -> Sequence[Run]:
-    """The runs that were read, or corrected, to have one of these names."""
+def _runs_named(
+    workspace: Workspace, kind: FormerName.Kind, names: Sequence[str]
+) -> Sequence[UUID]:
+    """The runs that were read, or corrected, to have one of these names; they are locked."""
     corrected = Correction.objects.filter(undone_at=None, run__workspace=workspace)
     of_run = Q(pk__in=corrected.filter(field__in=roles_of(kind), value__in=names).values("run"))
     if kind == Kind.HOST:
@@ -292,5 +297,5 @@ def _runs_named(workspace: Workspace, kind: FormerName.Kind, names: Sequence[str
     else:
         trials = Trial.objects.filter(**{f"as_read__{kind}__name__in": names})
         of_run |= Q(pk__in=trials.values("run"))
-    rows = Run.with_trash.filter(of_run, workspace=workspace).defer(*large_columns())
-    return list(rows.select_for_update(of=("self",)))
+    rows = Run.with_trash.filter(of_run, workspace=workspace).select_for_update(of=("self",))
+    return list(rows.values_list("pk", flat=True))

@@ -11,10 +11,12 @@ from typing import Any
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import Count
+from django.db.models import Count, Sum
 
 from backend.runs.checks import CHECKS, CheckInput, check_trial
 from backend.runs.database.bulk import as_json, copy_rows
+from backend.runs.database.json_bytes import bytes_of_columns
+from backend.runs.database.portions import portions
 from backend.runs.measured.measured import server_texts
 from backend.runs.measured.trial_parts import give_cells
 from backend.runs.models import Cell, Correction, Host, Run, Series, Trial
@@ -38,14 +40,17 @@ from backend.runs.registry.registry import (
     register_servers,
     register_workloads,
 )
+from backend.runs.tables.large_columns import large_columns
 
 # Checks of a trial that depend on the names of what was measured and on nothing that was read.
 NAME_CHECKS = frozenset({"unknown-server-version", "unknown-host", "development-mode"})
 # The place of each check among all.
 _PLACES = {id_: place for place, id_ in enumerate(CHECKS)}
-# Of one transaction that undoes a merge: so many runs and trials are in memory at a time; one run
-# is never divided.
-RUNS_AT_ONCE, TRIALS_AT_ONCE = 50, 10_000
+# Of one transaction that undoes a merge: so many runs, trials and bytes of both are in memory at a
+# time; one run is never divided.
+RUNS_AT_ONCE, TRIALS_AT_ONCE, BYTES_AT_ONCE = 50, 10_000, 8 << 20
+# Of the large columns of a run, those that are needed.
+_LARGE_COLUMNS = ("as_read", "server_tails")
 _RUN_COLUMNS = (*HOST_ROLES, "started_at", "finished_at", "labels", "notes", "as_read")
 # The active corrections of each run, the earliest first.
 _OfRuns = Mapping[UUID, Sequence[Correction]]
@@ -78,35 +83,33 @@ def write_columns(run: Run, corrections: Sequence[Correction]) -> None:
     run.workspace.changed()
 
 
-def regroup_all(runs: Sequence[Run]) -> None:
+def regroup_all(run_ids: Sequence[UUID]) -> None:
     """As `regroup`, for runs of one workspace after a name changed. Only hosts and series can.
-    Their large columns are read here, for few runs at a time.
+    What is needed of them is read here, for few runs at a time.
 
-    It takes as many statements for `RUNS_AT_ONCE` runs as for one. Call it in a transaction, with
-    the names locked exclusively.
+    It takes as many statements for `RUNS_AT_ONCE` small runs as for one. Call it in a transaction,
+    with the names locked exclusively.
     """
-    corrections = standing_corrections_of_runs([run.pk for run in runs])
-    for portion in _portions(runs):
-        rows = Run.with_trash.select_related("workspace", "server_host", "client_host")
-        some = [*rows.in_bulk([run.pk for run in portion]).values()]
+    corrections = standing_corrections_of_runs(run_ids)
+    rows = Run.with_trash.select_related("workspace", "server_host", "client_host")
+    rows = rows.defer(*set(large_columns()).difference(_LARGE_COLUMNS))
+    for portion in _portions(run_ids):
+        some = [*rows.in_bulk(portion).values()]
         _write_hosts(some, corrections)
         _regroup_trials(some, corrections)
 
 
-def _portions(runs: Sequence[Run]) -> Iterator[Sequence[Run]]:
-    rows = Trial.objects.filter(run__in=runs).order_by().values("run")
-    sizes = dict(rows.annotate(trials=Count("pk")).values_list("run", "trials"))
-    some: list[Run] = []
-    trials = 0
-    for run in runs:
-        size = sizes.get(run.pk, 0)
-        if some and (len(some) == RUNS_AT_ONCE or trials + size > TRIALS_AT_ONCE):
-            yield some
-            some, trials = [], 0
-        some.append(run)
-        trials += size
-    if some:
-        yield some
+def _portions(run_ids: Sequence[UUID]) -> Iterator[list[UUID]]:
+    runs = Run.with_trash.filter(pk__in=run_ids).order_by()
+    of_runs = dict(runs.values_list("pk", bytes_of_columns(Run, _LARGE_COLUMNS)))
+    trials = Trial.objects.filter(run__in=run_ids).order_by().values("run")
+    totals = trials.annotate(trials=Count("pk"), size=Sum(bytes_of_columns(Trial, _TRIAL_COLUMNS)))
+    of_trials = {run_id: sizes for run_id, *sizes in totals.values_list("run", "trials", "size")}
+    sized = []
+    for run_id in run_ids:
+        count, size = of_trials.get(run_id, (0, 0))
+        sized.append((run_id, (1, count, of_runs[run_id] + size)))
+    return portions(sized, (RUNS_AT_ONCE, TRIALS_AT_ONCE, BYTES_AT_ONCE))
 
 
 def _write_hosts(runs: Sequence[Run], corrections: _OfRuns) -> None:
@@ -312,6 +315,6 @@ def _checks_by_name(trial: Trial, series: Series) -> list[dict[str, Any]]:
 
 
 def _merge(groups: Sequence[_Group]) -> None:
-    listing = runs_listing_warmups(group.cell.run for group in groups)
+    listing = runs_listing_warmups({group.cell.run_id for group in groups})
     for group in groups:
-        merge_cell(group.cell, group.trials, lists_warmups=group.cell.run.pk in listing)
+        merge_cell(group.cell, group.trials, lists_warmups=group.cell.run_id in listing)

@@ -88,6 +88,8 @@ COLUMNS = (
     Column("elapsed_s", "number", "elapsed_s"),
     Column("requests_completed", "whole", "requests_completed"),
     Column("requests_ok", "whole", "requests_ok"),
+    Column("attempts", "whole", "attempts"),
+    Column("failed", "whole", "failed"),
     Column("bytes_received", "whole", "bytes_received"),
     Column("throughput_rps", "number", "throughput_rps"),
     Column("goodput_rps", "number", "goodput_rps"),

@@ -34,7 +34,8 @@ LEAST_VARIATION = 0.0001
 LEAST_COPIES = 5
 # A server whose p99 is at most so many times its p50 waits for a fixed time.
 STEADY_LATENCY = 1.1
-# Latencies from here on have three digits or more. So many of two trials are not equal by chance.
+# Latencies from here on have three digits or more. So many different ones of two trials, the
+# maximum among them, are not equal by chance.
 LEAST_FINE_US = 100.0
 FINE_FIGURES = 3
 # Two groups of this many trials are two levels if the gap is this many times as wide as the wider
@@ -146,7 +147,8 @@ def _find_copies(cell: CellInput) -> str | None:
 
 
 def _fine_latencies(trial: CheckInput) -> tuple[float, ...] | None:
-    """The latencies of a trial; None where too few are printed finer than whole milliseconds."""
+    """The latencies of a trial; None where the maximum or too many others are too small or whole
+    milliseconds."""
     figures = (trial.latency_mean_us, trial.latency_max_us, *trial.percentiles_us.values())
     known = tuple(figure for figure in figures if figure is not None)
     fine = {figure for figure in known if figure % 1000 and figure >= LEAST_FINE_US}
@@ -258,9 +260,11 @@ CELL_RULES = (
         id="too-alike",
         severity="warning",
         title="Trials agree more than measurements do",
-        explanation="Five or more trials vary by less than 0.01 %, although no schedule and no "
-        "fixed wait sets their rate; or two trials have the same mean, maximum and percentiles, "
-        "which are printed finer than whole milliseconds. Figures may have been copied from one "
+        explanation=f"{LEAST_COPIES} or more trials vary by less than "
+        f"{percent_text(LEAST_VARIATION)}, although no schedule and no fixed wait sets their rate. "
+        "Or two trials have the same mean, maximum and percentiles, and "
+        f"{FINE_FIGURES} or more different figures of them, the maximum included, are at least "
+        f"{LEAST_FINE_US:.0f} µs and not whole milliseconds. Figures may have been copied from one "
         "trial to another, and changed a little.",
         remedy="Upload the outputs of the load tool as it printed them.",
         find=_find_copies,

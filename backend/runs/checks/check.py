@@ -9,8 +9,9 @@ from backend.runs.checks.check_input import CheckInput
 Severity = Literal["info", "warning", "error"]
 # The worst first.
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
-# Which figures a check makes unfit for a ranking. "all": every figure but the failed requests.
-Withholds = Literal["all", "latency"]
+# Which figures a check makes unfit for a ranking. "throughput": rates, and what the server used for
+# them. "all": every figure but the failed requests.
+Withholds = Literal["all", "throughput", "latency"]
 
 LITTLE = "Little, J. D. C. (1961), A Proof for the Queuing Formula L = λW, Operations Research 9(3)"
 BOARDS = "Impossible figures found on public benchmark boards"

@@ -67,22 +67,35 @@ class CheckInput:
     requests_asked: int | None = None
 
     elapsed_s: float | None = None
+    # From the start to the end, with a warm-up that `elapsed_s` leaves out.
+    lasted_s: float | None = None
     # What a log of requests reaches, where the output has no elapsed time.
     logged_s: float | None = None
     requests_completed: int | None = None
     requests_ok: int | None = None
+    # Completed requests and all failed attempts that the output names, however it counts them.
+    attempts_most: int | None = None
     throughput_rps: float | None = None
     goodput_rps: float | None = None
     reported_rps: float | None = None
+    # All attempts, those that failed, and their share; the least share where that is unknown.
+    attempts: int | None = None
+    failed: int | None = None
     error_rate: float | None = None
+    least_error_rate: float | None = None
     errors: Mapping[str, int | None] = field(default_factory=dict)
     status_counts: Mapping[str, int] | None = None
-    # Responses that are redirects or errors: the load tool does not say which.
+    # Responses that are redirects or errors, and count as failed: the load tool does not say which.
     not_2xx: int | None = None
     # Attempts that failed on the client's own host.
     client_errors: int = 0
 
     transfer_rate_bytes_s: float | None = None
+    bytes_received: int | None = None
+    printed_transfer_bytes_s: float | None = None
+    # What else the output says of its rate: see ParsedTrial.
+    threads_rps: float | None = None
+    request_time_us: float | None = None
     # Throughput of each whole second of the trial, where the output has a time series.
     second_rates_rps: tuple[float, ...] = ()
 
@@ -141,6 +154,8 @@ class CheckInput:
     incomplete: bool = False
     # Sentences of the parser about figures of the output that contradict one another.
     disagreements: tuple[str, ...] = ()
+    # What the parser says of rows that hold a part of the requests.
+    partial_samples: str = ""
 
     @property
     def has_figures(self) -> bool:

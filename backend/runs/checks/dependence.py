@@ -16,12 +16,17 @@ LAG_CHANCE = 0.005
 
 def _find_dependence(cell: CellInput) -> str | None:
     rates = cell.rates
-    if len(rates) < LAG_TRIALS or lag_chance(rates) > LAG_CHANCE:
+    if not follow_each_other(rates):
         return None
     return (
         f"The {len(rates)} trials follow one another more closely than chance explains "
         f"(correlation {_lag_correlation(rates):.2f})."
     )
+
+
+def follow_each_other(values: Sequence[float]) -> bool:
+    """Whether trials in order are told to depend on those before them."""
+    return len(values) >= LAG_TRIALS and lag_chance(values) <= LAG_CHANCE
 
 
 def lag_chance(values: Sequence[float]) -> float:

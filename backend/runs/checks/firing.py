@@ -13,7 +13,7 @@ Counts = dict[str, tuple[int, int]]
 EDITED = (
     *("status-not-2xx", "errors-unknown", "incomplete", "no-answers", "tool-disagrees", "one-host"),
     *("client-fault", "client-fault-few", "closes-unannounced", "published-figures"),
-    *("request-limit", "tick-rate"),
+    *("request-limit", "tick-rate", "impossible-counts", "partial-samples"),
 )
 
 

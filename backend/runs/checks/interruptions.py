@@ -11,6 +11,8 @@ from backend.runs.checks.check_input import CheckInput
 # A pause is at least this long, and this many times as long as the usual time between trials.
 LEAST_PAUSE_S = 600.0
 PAUSE_FACTOR = 10
+# What gives each repeat a start of the server, as a plan of the agent says it.
+RESTART = '`restart = "each-repeat"`'
 
 
 def _find_restart(cell: CellInput) -> str | None:
@@ -61,7 +63,7 @@ INTERRUPTION_RULES = (
         "it was not started for each of them: it had ended, the run was resumed, or the plan runs "
         "one server at a time and never restarts. Memory and connections are laid out differently "
         "at each start, and some trials met a new process.",
-        remedy='Find out why the server ended, or set `restart = "each-repeat"` in the plan, '
+        remedy=f"Find out why the server ended, or set {RESTART} in the plan, "
         "which treats all repeats alike.",
         find=_find_restart,
     ),

@@ -2,9 +2,9 @@
 
 from math import floor
 
-from backend.formats.model import UNANSWERED_CLASSES
 from backend.runs.checks.check import BOARDS, REFUSALS_RANKED, Check, TrialRule
 from backend.runs.checks.check_input import CheckInput, percent_text, rate_text
+from backend.runs.checks.identities import find_other_rate
 from backend.stats.thresholds import HIGH_ERROR_RATE, REACHED_SHARE, percent
 
 OVERLOAD = "overload"
@@ -15,34 +15,37 @@ def _find_errors(trial: CheckInput) -> str | None:
     rate = trial.error_rate
     if rate is None or not 0 < rate <= HIGH_ERROR_RATE:
         return None
-    return f"{percent_text(rate)} of the attempts failed{_classes(trial)}."
+    return f"{percent_text(rate)} of the attempts failed{_counts(trial)}."
 
 
 def _find_many_errors(trial: CheckInput) -> str | None:
     rate, is_least = trial.error_rate, ""
     if rate is None:
-        rate, is_least = _failed_share_of_answers(trial), "At least "
+        rate, is_least = trial.least_error_rate, "At least "
     if rate is None or rate <= HIGH_ERROR_RATE:
         return None
-    return f"{is_least}{percent_text(rate)} of the attempts failed{_classes(trial)}."
+    return f"{is_least}{percent_text(rate)} of the attempts failed{_counts(trial)}."
 
 
-def _failed_share_of_answers(trial: CheckInput) -> float | None:
-    """The true share may be higher: the number of attempts without an answer is unknown."""
-    completed, ok = trial.requests_completed, trial.requests_ok
-    return None if not completed or ok is None else (completed - ok) / completed
+def _counts(trial: CheckInput) -> str:
+    """The counts in brackets: of all attempts, and by class; empty where there is none."""
+    total = "" if trial.attempts is None else f"{trial.failed:,} of {trial.attempts:,}"
+    return _in_brackets(": ".join(filter(None, (total, _classes(trial)))))
 
 
 def _classes(trial: CheckInput) -> str:
-    named = [f"{name} {count:,}" for name, count in trial.errors.items() if count]
-    return f" ({', '.join(named)})" if named else ""
+    return ", ".join(f"{name} {count:,}" for name, count in trial.errors.items() if count)
+
+
+def _in_brackets(text: str) -> str:
+    return f" ({text})" if text else ""
 
 
 def _find_no_answers(trial: CheckInput) -> str | None:
     if trial.requests_completed != 0:
         return None
     time = "" if trial.elapsed_s is None else f" in {trial.elapsed_s:.3g} s"
-    return f"No request was answered{time}{_classes(trial)}."
+    return f"No request was answered{time}{_in_brackets(_classes(trial))}."
 
 
 def _find_hang(trial: CheckInput) -> str | None:
@@ -64,12 +67,12 @@ def _find_failures_counted_as_success(trial: CheckInput) -> str | None:
 
 
 def _find_unknown_errors(trial: CheckInput) -> str | None:
-    if trial.error_rate is not None or not trial.has_figures:
+    if trial.error_rate is not None or trial.attempts == 0 or not trial.has_figures:
         return None
     if trial.publication:
         return "The publication gives no number of failed requests for this trial."
     if trial.requests_completed is None:
-        return None
+        return "The output has no number of failed requests."
     if trial.requests_ok is not None:
         return (
             f"The output lists {trial.requests_completed:,} requests that were answered; how many "
@@ -84,7 +87,7 @@ def _find_cut_off(trial: CheckInput) -> str | None:
 
 def _find_other_rate(trial: CheckInput) -> str | None:
     ours, theirs = trial.throughput_rps, trial.reported_rps
-    if ours is None or not theirs:
+    if ours is None or not theirs or find_other_rate(trial) is not None:
         return None
     # A tool that counts successes alone, or failed attempts too, does not contradict its counts.
     counted = (ours, trial.goodput_rps, _attempts_rps(trial), _whole_seconds_rps(trial))
@@ -98,10 +101,9 @@ def _find_other_rate(trial: CheckInput) -> str | None:
 
 def _attempts_rps(trial: CheckInput) -> float | None:
     """Requests per second with those that got no response."""
-    if trial.requests_completed is None or not trial.elapsed_s:
+    if trial.attempts is None or not trial.elapsed_s:
         return None
-    unanswered = sum(trial.errors.get(name) or 0 for name in UNANSWERED_CLASSES)
-    return (trial.requests_completed + unanswered) / trial.elapsed_s
+    return trial.attempts / trial.elapsed_s
 
 
 def _whole_seconds_rps(trial: CheckInput) -> float | None:
@@ -203,9 +205,9 @@ OUTCOME_RULES = (
         id="errors-unknown",
         severity="warning",
         title="Number of failed requests unknown",
-        explanation="The output does not separate successful from failed requests, or it "
-        "leaves out requests that got no answer, as the CSV of hey and oha does. So there is "
-        "no error rate. A server that refuses work looks fast.",
+        explanation="The output has no number of failed requests, or it leaves out requests that "
+        "got no answer, as the CSV of hey and oha does. So there is no error rate. A server that "
+        "refuses work looks fast.",
         remedy="Use an output of the load tool that counts all failed requests, such as the "
         "text of hey or oha.",
         source=REFUSALS_RANKED,
@@ -233,8 +235,10 @@ OUTCOME_RULES = (
         severity="warning",
         title="Throughput differs from what the tool printed",
         explanation="Responses ÷ elapsed time differs by more than 2 % from the rate that the "
-        "tool printed, whether failed attempts are counted or not. The tool measured its rate "
-        "over another time, or one of the figures is wrong.",
+        "tool printed, whether failed attempts are counted or not. The tool takes the mean of "
+        "samples (autocannon, bombardier …) or measured its rate over another time. Where it "
+        "divides requests by time, or the two differ threefold, the error `impossible-throughput` "
+        "fires instead.",
         remedy="Use the computed throughput to compare load tools.",
         source=BOARDS + ": the rate of the last second shown as the rate of the run",
         find=_find_other_rate,
@@ -266,8 +270,8 @@ TOOL_DISAGREES = Check(
     id="tool-disagrees",
     severity="warning",
     title="The output contradicts itself",
-    explanation="Two figures in the same output contradict each other, so at least one is wrong. A "
-    "count and a rate that were both edited show only where the output has a third figure: wrk's "
-    "rate of its threads, a declared payload, or the mean latency.",
+    explanation="Two figures or files of one trial contradict each other, so at least one is "
+    "wrong, or they are of different runs. A rate that contradicts its count is the error "
+    "`impossible-throughput`.",
     remedy="Check whether the output was edited, or joined from several runs.",
 )

@@ -12,14 +12,21 @@ _HEAD = (
     "using a figure.\n\n"
     "* **error**: the figure is wrong or must not be ranked. The check says which figures.\n"
     "* **warning**: the figure is usable, with this caveat.\n"
-    "* **info**: background that helps to read the figure.\n\n"
+    "* **info**: background that helps to read the figure.\n"
+    "* **no basis for choosing a server**: something other than the servers may cause a "
+    "difference, however large it is. No server is recommended if the check fires on a series of "
+    "the headline.\n\n"
     "This page is generated from the table in `backend/runs/checks` by "
     "`python -m backend.runs.checks > docs/checks.md`.\n"
 )
 _WITHHELD_TEXT: dict[Withholds, str] = {
     "all": " · withholds every ranking except that of failed requests",
+    "throughput": " · withholds the rankings of throughput and of what the server used for it",
     "latency": " · withholds the ranking of latencies",
 }
+
+
+_NO_BASIS_TEXT = " · no basis for choosing a server"
 
 
 def as_markdown() -> str:
@@ -30,10 +37,11 @@ def as_markdown() -> str:
 
 def _section(check: Check) -> str:
     withheld = _WITHHELD_TEXT[check.withholds] if check.withholds else ""
+    basis = _NO_BASIS_TEXT if check.is_no_basis else ""
     return (
         f'\n<a id="{check.id}"></a>\n'
         f"## {check.title}\n\n"
-        f"`{check.id}` · {check.severity}{withheld}\n\n"
+        f"`{check.id}` · {check.severity}{withheld}{basis}\n\n"
         f"{check.explanation}\n\n"
         f"What to do: {check.remedy}\n\n"
         f"Source: {check.source}.\n"

@@ -12,6 +12,7 @@ from backend.runs.checks.check_input import CheckInput, Finding
 from backend.runs.checks.comparison import COMPARISON_CHECKS, OUTPUT_CHECKS
 from backend.runs.checks.conditions import CONDITION_RULES
 from backend.runs.checks.contradictions import CONTRADICTION_RULES
+from backend.runs.checks.identities import IDENTITY_RULES
 from backend.runs.checks.latency import LATENCY_RULES
 from backend.runs.checks.machines import MACHINE_RULES
 from backend.runs.checks.outcome import OUTCOME_RULES, TOOL_DISAGREES
@@ -20,6 +21,7 @@ from backend.runs.checks.throughput import THROUGHPUT_RULES
 
 TRIAL_RULES: tuple[TrialRule, ...] = (
     *OUTCOME_RULES,
+    *IDENTITY_RULES,
     *LATENCY_RULES,
     *THROUGHPUT_RULES,
     *MACHINE_RULES,
@@ -31,6 +33,7 @@ TRIAL_RULES: tuple[TrialRule, ...] = (
 MetricGroup = Literal["rate", "latency", "resources"]
 _WITHHELD_GROUPS: dict[Withholds, tuple[MetricGroup, ...]] = {
     "all": ("rate", "latency", "resources"),
+    "throughput": ("rate", "resources"),
     "latency": ("latency",),
 }
 

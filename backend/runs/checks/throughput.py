@@ -156,13 +156,19 @@ def _missing_seconds(trial: CheckInput) -> str | None:
 
 
 def _missing_count(trial: CheckInput) -> str | None:
-    asked, completed = trial.requests_asked, trial.requests_completed
-    if not asked or completed is None:
-        return None
-    attempted = completed + sum(count or 0 for count in trial.errors.values())
-    if attempted >= ASKED_SHARE * asked:
+    asked, attempted = trial.requests_asked, _attempted(trial)
+    if not asked or attempted is None or attempted >= ASKED_SHARE * asked:
         return None
     return f"{attempted} of {asked} requests are in the output."
+
+
+def _attempted(trial: CheckInput) -> int | None:
+    """The requests in the output, with those that the client's host could not send."""
+    if trial.attempts is not None:
+        return trial.attempts + trial.client_errors
+    if trial.requests_completed is None:
+        return None
+    return trial.requests_completed + sum(count or 0 for count in trial.errors.values())
 
 
 THROUGHPUT_RULES = (

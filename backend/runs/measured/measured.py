@@ -60,7 +60,7 @@ class TrialRecord:
         return bytes.fromhex(name) if name else None
 
     @property
-    def slices(self) -> tuple[TimeSlice, ...]:
+    def slices(self) -> Sequence[TimeSlice]:
         """The time series, unpacked anew each time; empty if there is none."""
         return () if self.reading is None else slices_in(self.reading.timeline)
 
@@ -153,7 +153,7 @@ def _figures_of(record: TrialRecord, point: LoadPoint) -> CheckInput:
         throughput_rps=_throughput(parsed),
         goodput_rps=_rate(ok, elapsed_s),
         reported_rps=parsed.reported_rps,
-        error_rate=_error_rate(parsed, errors),
+        **_outcome(parsed, errors),
         errors=errors,
         status_counts=parsed.status_counts,
         not_2xx=parsed.not_2xx,
@@ -166,10 +166,50 @@ def _figures_of(record: TrialRecord, point: LoadPoint) -> CheckInput:
         latency_resolution_us=parsed.latency_resolution_us,
         incomplete=parsed.incomplete,
         disagreements=parsed.disagreements,
+        partial_samples=parsed.partial_samples,
         transfer_rate_bytes_s=_rate(parsed.bytes_received, elapsed_s),
+        **_printed_beside(parsed),
         logged_s=_logged_s(parsed, slices),
         second_rates_rps=tuple(_second_rates(slices)),
     )
+
+
+def _outcome(parsed: ParsedTrial, errors: Mapping[str, int | None]) -> dict[str, Any]:
+    """How many attempts were made and how many of them failed."""
+    outcome = replace(parsed, errors={**parsed.errors, **errors}).outcome
+    return {
+        "attempts": outcome.attempts,
+        "failed": outcome.failed,
+        "error_rate": outcome.error_rate,
+        "least_error_rate": outcome.least_rate,
+    }
+
+
+def _printed_beside(parsed: ParsedTrial) -> dict[str, Any]:
+    """What the output says of time, counts and rates, to be held against each other."""
+    return {
+        "lasted_s": parsed.elapsed_s,
+        "attempts_most": _attempts_most(parsed),
+        "bytes_received": parsed.bytes_received,
+        "printed_transfer_bytes_s": parsed.transfer_rate_bytes_s,
+        "threads_rps": parsed.threads_rps,
+        "request_time_us": parsed.request_time_us,
+    }
+
+
+def _attempts_most(parsed: ParsedTrial) -> int | None:
+    """The most attempts that the counts of the output can stand for; None if nobody can tell."""
+    completed, ok = parsed.requests_completed, parsed.requests_ok
+    extra = parsed.extra.get("extra") or {}
+    sent: int | None = extra.get("requests_sent", extra.get("requests_sent_at_most"))
+    if completed is None:
+        return sent
+    unanswered = sum(parsed.errors.get(name) or 0 for name in UNANSWERED_CLASSES)
+    named = sum(count or 0 for count in parsed.tool_errors.values())
+    # What the tool names beyond these is no response and no class: requests that were aborted when
+    # the time was up, or responses that it does not count.
+    known = unanswered + (0 if ok is None else completed - ok)
+    return max(completed + unanswered + max(named - known, 0), sent or 0)
 
 
 def _sent_share(parsed: ParsedTrial, offered_rps: float | None) -> float | None:
@@ -191,13 +231,6 @@ def _error_counts(record: TrialRecord) -> dict[str, int | None]:
     if asked is None or (parsed.requests_completed or 0) < asked:
         return errors
     return {**errors, **dict.fromkeys(UNANSWERED_CLASSES, 0)}
-
-
-def _error_rate(parsed: ParsedTrial, errors: Mapping[str, int | None]) -> float | None:
-    unanswered = [errors.get(name) for name in UNANSWERED_CLASSES]
-    if parsed.lists_answers_only and None in unanswered:
-        return None
-    return error_rate(parsed.requests_completed, parsed.requests_ok, errors)
 
 
 def _requests_asked(record: TrialRecord) -> int | None:
@@ -277,7 +310,9 @@ def _throughput(parsed: ParsedTrial) -> float | None:
     if parsed.requests_completed is not None and parsed.measured_s is not None:
         return _rate(parsed.requests_completed, parsed.measured_s)
     unanswered = sum(parsed.errors.get(name) or 0 for name in UNANSWERED_CLASSES)
-    is_split_unknown = parsed.requests_completed is None and parsed.requests_ok is not None
+    is_split_unknown = parsed.requests_completed is None and (
+        parsed.requests_ok is not None or bool(parsed.outcome.failed)
+    )
     return None if unanswered or is_split_unknown else parsed.reported_rps
 
 
@@ -297,33 +332,3 @@ def throughput_origin_of(figures: CheckInput | Trial) -> Origin | None:
 
 def _rate(count: int | None, elapsed_s: float | None) -> float | None:
     return count / elapsed_s if count is not None and elapsed_s else None
-
-
-def error_rate(
-    completed: int | None, ok: int | None, errors: Mapping[str, int | None]
-) -> float | None:
-    """Failed attempts / attempts, or None when the tool does not tell what succeeded."""
-    counts = attempts(completed, ok, errors)
-    return counts[0] / counts[1] if counts and counts[1] else None
-
-
-def attempts(
-    completed: int | None, ok: int | None, errors: Mapping[str, int | None]
-) -> tuple[int, int] | None:
-    """Failed attempts and attempts, or None when the tool does not tell what succeeded.
-
-    `ok` are the successes among `completed`; the tools' unanswered attempts come on top, except
-    where a tool counts a late answer (timeout) or a receive error among the completed as well:
-    then ok already misses it, and an attempt is never counted twice.
-    """
-    if completed is None or ok is None:
-        return None
-    # Most trials: nothing failed.
-    if completed == ok and not any(errors.values()):
-        return 0, completed
-    unanswered = sum([errors.get(name) or 0 for name in UNANSWERED_CLASSES])
-    failed_completed = max(completed - ok, 0)
-    status = errors.get("status") or 0
-    counted_inside = max(failed_completed - status, 0)
-    outside = max(unanswered - counted_inside, 0)
-    return failed_completed + outside, completed + outside

@@ -19,13 +19,17 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from backend.accounts.models import User, Workspace
-from backend.runs.checks import CheckInput, check_trial
-from backend.runs.database.bulk import copy_rows, insert_rows
-from backend.runs.measured.evidence import printed_facts
+from backend.runs.database.bulk import copy_rows, delete_rows, insert_rows
 from backend.runs.measured.measured import LoadPoint, TrialRecord, check_input_of, load_point
 from backend.runs.models import Cell, Correction, Run, Series, Trial, TrialTimeline
 from backend.runs.recording.as_read import run_as_read, trial_as_read
-from backend.runs.recording.cells import MEMBER_COLUMNS, give_totals, load_of, merge_cell
+from backend.runs.recording.cells import (
+    MEMBER_COLUMNS,
+    give_totals,
+    load_of,
+    merge_cell,
+    runs_listing_warmups,
+)
 from backend.runs.recording.corrections import (
     active_corrections,
     correct_input,
@@ -33,6 +37,7 @@ from backend.runs.recording.corrections import (
     read_of_run,
 )
 from backend.runs.recording.refusals import RunElsewhere, TooManyTrials
+from backend.runs.recording.trial_row import trial_row
 from backend.runs.registry.registry import (
     SeriesIdentity,
     lock_names,
@@ -153,7 +158,7 @@ def rerecord_run(
     stay = [record.ordinal for record in elsewhere]
     replaced = Trial.objects.filter(run=run.pk).exclude(ordinal__in=stay)
     trial_ids = dict(replaced.values_list("ordinal", "pk"))
-    replaced.delete()
+    delete_rows(replaced)
     return _write(run, records, corrections, trial_ids)
 
 
@@ -190,7 +195,7 @@ def _write(
     ordinals = [record.ordinal for record in records]
     replaced = Trial.objects.filter(run=run.pk, ordinal__in=ordinals)
     ids = {**(trial_ids or {}), **dict(replaced.values_list("ordinal", "pk"))}
-    replaced.delete()
+    delete_rows(replaced)
     writer = Writer(run, ids)
     _gather([writer], [records], corrections, meanwhile)
     writer.finish(list(Cell.objects.filter(run=run.pk)))
@@ -212,12 +217,14 @@ def write_new(
     """
     writers = [Writer(run, {}) for run in runs]
     _gather(writers, records, corrections, meanwhile)
+    trials = list(chain.from_iterable(writer.trials for writer in writers))
+    listing = runs_listing_warmups([run.pk for run in runs], trials)
     for writer in writers:
-        writer.merge_cells()
+        writer.merge_cells(lists_warmups=writer.run.pk in listing)
         give_totals(writer.run, writer.cells.values(), writer.trials)
     copy_rows(Run, runs)
     copy_rows(Cell, chain.from_iterable(writer.cells.values() for writer in writers))
-    copy_rows(Trial, chain.from_iterable(writer.trials for writer in writers))
+    copy_rows(Trial, trials)
     copy_rows(TrialTimeline, chain.from_iterable(writer.timelines for writer in writers))
     # Last: the row of the workspace stays locked until the transaction ends.
     runs[0].workspace.changed()
@@ -305,7 +312,7 @@ class Writer:
     ) -> None:
         cell = self._cell(series, point)
         figures = check_input_of(record, point, self.run)
-        trial = _trial_row(self.run, cell, record, figures)
+        trial = trial_row(self.run, cell, record, figures)
         trial.id = self.trial_ids.get(record.ordinal, trial.id)
         trial.as_read = as_read
         self.trials.append(trial)
@@ -315,23 +322,23 @@ class Writer:
     def finish(self, before: Sequence[Cell]) -> None:
         """Write everything. Of the cells `before`, one that gets trials becomes a new one."""
         old = [cell for cell in before if load_of(cell) in self.cells]
-        self.merge_cells(old)
+        lists_warmups = bool(runs_listing_warmups([self.run.pk], self.trials))
+        self.merge_cells(old, lists_warmups=lists_warmups)
         copy_rows(Cell, self.cells.values())
         for cell in old:
             cell.trials.update(cell=self.cells[load_of(cell)])
         # Also the cells whose trials were all replaced by trials of another load.
-        Cell.objects.filter(pk__in=[cell.pk for cell in before], trials=None).delete()
+        delete_rows(Cell.objects.filter(pk__in=[cell.pk for cell in before], trials=None))
         copy_rows(Trial, self.trials)
         copy_rows(TrialTimeline, self.timelines)
 
-    def merge_cells(self, old: Sequence[Cell] = ()) -> None:
+    def merge_cells(self, old: Sequence[Cell] = (), *, lists_warmups: bool) -> None:
         """Merge the trials of each cell, with those of the `old` cell at its load."""
         members: dict[uuid.UUID, list[Trial]] = defaultdict(list)
         for trial in self.trials:
             members[trial.cell_id].append(trial)
         for cell in old:
             members[self.cells[load_of(cell)].pk] += cell.trials.only(*MEMBER_COLUMNS)
-        lists_warmups = bool(self.run.plan) or any(trial.warmup for trial in self.trials)
         for cell in self.cells.values():
             in_order = sorted(members[cell.pk], key=lambda trial: trial.ordinal)
             merge_cell(cell, in_order, lists_warmups=lists_warmups)
@@ -345,54 +352,3 @@ class Writer:
             rate_rps=point.rate_rps,
         )
         return self.cells.setdefault(load_of(cell), cell)
-
-
-def _trial_row(run: Run, cell: Cell, record: TrialRecord, figures: CheckInput) -> Trial:
-    parsed = record.parsed
-    return Trial(
-        run=run,
-        cell=cell,
-        ordinal=record.ordinal,
-        repeat=record.repeat,
-        warmup=record.warmup,
-        started_at=record.started_at,
-        finished_at=record.finished_at,
-        command=list(record.command),
-        exit_code=record.exit_code,
-        error=record.error,
-        incomplete=parsed.incomplete,
-        elapsed_s=figures.elapsed_s,
-        requests_completed=figures.requests_completed,
-        requests_ok=figures.requests_ok,
-        bytes_received=parsed.bytes_received,
-        throughput_rps=figures.throughput_rps,
-        goodput_rps=figures.goodput_rps,
-        error_rate=figures.error_rate,
-        reported_rps=figures.reported_rps,
-        errors=dict(figures.errors),
-        tool_errors=dict(parsed.tool_errors),
-        status_counts=parsed.status_counts,
-        latency_mean_us=figures.latency_mean_us,
-        latency_min_us=figures.latency_min_us,
-        latency_max_us=figures.latency_max_us,
-        percentiles_us=dict(figures.percentiles_us),
-        percentiles_origin=figures.percentiles_origin,
-        latency_resolution_us=figures.latency_resolution_us,
-        histogram=record.histogram,
-        resources=dict(record.resources),
-        load=dict(record.load),
-        phase=record.phase,
-        glance=dict(record.glance),
-        server_tail=record.server_tail,
-        checks=[finding.as_dict() for finding in check_trial(figures)],
-        **({} if record.reading is None else _evidence(record)),
-    )
-
-
-def _evidence(record: TrialRecord) -> dict[str, Any]:
-    """The columns that hold what was read."""
-    return {
-        "output_sha256": record.output_sha256,
-        "printed": printed_facts(record),
-        "parsed": record.parsed.as_dict(),
-    }

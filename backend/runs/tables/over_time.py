@@ -1,20 +1,19 @@
 """What was seen second by second: of a trial by its load tool, of a server's host by an agent.
 
-The slices of a trial as they are stored, and as they are answered, are here too.
+The slices of a trial as they are answered are here too.
 """
 
 from __future__ import annotations
 
-import base64
-import json
-import zlib
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any
 
 from django.db import models
 from django.utils import timezone
 
 from backend.accounts.models import Workspace
+from backend.formats.model import TimeSlice
+from backend.formats.read_trial import slices_in
 from backend.stats import Histogram
 
 
@@ -34,8 +33,9 @@ class TrialTimeline(models.Model):
         return f"timeline of {self.trial_id}"
 
     @property
-    def slices(self) -> list[dict[str, Any]]:
-        return unpack_slices(self.packed)
+    def slices(self) -> Sequence[TimeSlice]:
+        """Unpacked anew each time."""
+        return slices_in(self.packed)
 
     @property
     def seconds(self) -> list[dict[str, Any]]:
@@ -73,24 +73,17 @@ class Observation(models.Model):
         return f"{self.sample_count} samples of {self.run}"
 
 
-def unpack_slices(packed: bytes | memoryview) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = json.loads(zlib.decompress(packed))
-    return rows
-
-
-def describe_slice(row: Mapping[str, Any]) -> dict[str, Any]:
+def describe_slice(part: TimeSlice) -> dict[str, Any]:
     """The counts of one slice and its latency in µs, from the histogram where there is one."""
-    encoded = row.get("histogram")
-    histogram = Histogram.decode(base64.b64decode(encoded)) if encoded else None
-    printed = row.get("percentiles") or {}
+    histogram = Histogram.decode(part.histogram) if part.histogram else None
     return {
-        "start_s": row["start_s"],
-        "length_s": row["length_s"],
-        "completed": row["completed"],
-        "failed": row["failed"],
+        "start_s": part.start_s,
+        "length_s": part.length_s,
+        "completed": part.completed,
+        "failed": part.failed,
         # The tool's own rate, where it gives no count.
-        "reported_rps": row.get("reported_rps"),
-        "p50_us": histogram.percentile(50) if histogram else printed.get("50"),
-        "p99_us": histogram.percentile(99) if histogram else printed.get("99"),
-        "max_us": histogram.max_us if histogram else printed.get("100"),
+        "reported_rps": part.reported_rps,
+        "p50_us": histogram.percentile(50) if histogram else part.percentiles.get("50"),
+        "p99_us": histogram.percentile(99) if histogram else part.percentiles.get("99"),
+        "max_us": histogram.max_us if histogram else part.percentiles.get("100"),
     }

@@ -219,6 +219,10 @@ COPIED = (8_000.0, 8_000.2, 8_000.4, 7_999.9, 7_999.7)
         (COPIED, {"percentiles_us": {"50": 100_200.0, "99": 101_300.0}}, False),
         # Other rates beside the same latencies.
         ((8_000.0, 7_400.0), FINE, True),
+        # The maximum in whole milliseconds, fewer than three different figures, and small ones.
+        ((8_000.0, 7_400.0), {**FINE, "latency_max_us": 9_000.0}, False),
+        ((8_000.0, 7_400.0), {**FINE, "percentiles_us": {"50": 9_137.0, "99": 9_137.0}}, False),
+        ((8_000.0, 7_400.0), {**FINE, "percentiles_us": {"50": 93.4, "99": 99.7}}, False),
         # Whole milliseconds are equal by chance.
         (
             (8_000.0, 7_400.0),
@@ -234,6 +238,11 @@ COPIED = (8_000.0, 8_000.2, 8_000.4, 7_999.9, 7_999.7)
 def test_trials_that_agree_too_well(rates, facts, is_copied):
     copies = [CheckInput(**{"throughput_rps": rate, **facts}) for rate in rates]
     assert ("too-alike" in {finding.id for finding in check_cell(copies)}) is is_copied
+
+
+def test_the_text_says_when_trials_are_too_alike():
+    for words in ("5 or more trials", "less than 0.01 %", "3 or more different", "100 µs"):
+        assert words in CHECKS["too-alike"].explanation
 
 
 def test_two_of_several_trials_with_the_same_latencies():

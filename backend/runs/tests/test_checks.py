@@ -1,5 +1,6 @@
 """Every check fires on the fault it is named after, and is silent on a sound trial."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +15,7 @@ DOCS = Path(__file__).parents[3] / "docs" / "checks.md"
 FAULTS = {
     "same-host": {"same_host": True},
     "error-rate": {"error_rate": 0.004, "errors": {"timeout": 320}},
-    "error-rate-high": {"error_rate": 0.02},
+    "error-rate-high": {"error_rate": 0.02, "attempts": 80_000, "failed": 1_600},
     "status-not-2xx": {"status_counts": {"200": 70_000, "503": 10_000}},
     "percentile-order": {"percentiles_us": {"50": 934.0, "90": 3_507.0, "99": 2_411.0}},
     "p99-equals-mean-or-max": {
@@ -23,7 +24,11 @@ FAULTS = {
         "connections": 19,
     },
     "littles-law": {"latency_mean_us": 700.0},
-    "throughput-disagrees": {"reported_rps": 8_300.0},
+    "throughput-disagrees": {"tool": "bombardier", "reported_rps": 8_300.0},
+    "impossible-throughput": {"reported_rps": 8_300.0},
+    "impossible-load": {"tool": "hey", "latency_mean_us": 1_600.0},
+    "impossible-counts": {"status_counts": {"200": 80_001}},
+    "partial-samples": {"partial_samples": "The rows hold 40 of its 80,000 requests."},
     "resolution": {"latency_resolution_us": 1_000.0},
     "tail-samples": {"requests_completed": 999, "requests_ok": 999},
     "far-tail-samples": {"requests_completed": 9_999, "requests_ok": 9_999},
@@ -93,7 +98,12 @@ HARMLESS = {
         "percentiles_us": {"50": 934.0, "99": 2_411.0},
     },
     "littles-law": {"latency_mean_us": 790.0},
-    "throughput-disagrees": {"reported_rps": 8_150.0},
+    "throughput-disagrees": {"tool": "bombardier", "reported_rps": 8_150.0},
+    "impossible-throughput": {"reported_rps": 8_150.0},
+    # oha sends several requests on a connection of HTTP/2.
+    "impossible-load": {"latency_mean_us": 1_600.0},
+    "impossible-counts": {"status_counts": {"200": 80_001}, "attempts_most": 80_001},
+    "partial-samples": {"partial_samples": ""},
     "resolution": {"latency_resolution_us": 90.0},
     "tail-samples": {"requests_completed": 1_000},
     "far-tail-samples": {"requests_completed": 10_000},
@@ -122,7 +132,8 @@ HARMLESS = {
     "exit-code": {"exit_code": None},
     "link-speed": {"transfer_rate_bytes_s": 110e6, "link_bits_s": 10e9},
     "load-tool-cpu": {"client_cpu_s": 15.0, "client_threads": 2},
-    "errors-unknown": {"error_rate": None, "requests_completed": None},
+    # No attempt was made.
+    "errors-unknown": {"error_rate": None, "attempts": 0, "failed": 0},
     "unsteady": {"second_rates_rps": (9_000.0, 7_000.0, 8_000.0) * 4},
     "unknown-server-version": {"server_version": "0"},
     "unknown-host": {"host_known": True},
@@ -175,6 +186,14 @@ def test_every_check_has_an_anchor_and_says_why():
         assert f'<a id="{id_}"></a>' in as_markdown()
         assert len(check.explanation) > 40
         assert check.source
+
+
+def test_the_page_names_the_checks_that_are_no_basis_for_choosing():
+    text = " · no basis for choosing a server"
+    heads = re.findall(r"^`([a-z0-9-]+)` · .*", as_markdown(), re.MULTILINE)
+    assert set(heads) == set(CHECKS)
+    named = re.findall(rf"^`([a-z0-9-]+)` · .*{text}", as_markdown(), re.MULTILINE)
+    assert set(named) == {id_ for id_, check in CHECKS.items() if check.is_no_basis}
 
 
 def test_every_error_withholds_figures_and_nothing_else_does():

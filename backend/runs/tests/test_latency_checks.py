@@ -85,3 +85,16 @@ def test_a_median_of_nothing_is_said_to_be_below_the_step():
     rounded = replace(SOUND, percentiles_us={"50": 0.0}, latency_resolution_us=1_000.0)
     details = {finding.id: finding.detail for finding in check_trial(rounded)}
     assert "the typical latency is < 1 ms" in details["resolution"]
+
+
+def test_autocannon_prints_the_least_latency_above_zero_as_the_minimum():
+    printed = replace(
+        SOUND,
+        percentiles_origin="reported",
+        latency_resolution_us=1_000.0,
+        latency_mean_us=300.0,
+        latency_min_us=3_000.0,
+        percentiles_us={"50": 0.0, "99": 4_000.0},
+    )
+    assert "percentile-order" in fired(printed)
+    assert "percentile-order" not in fired(replace(printed, tool="autocannon"))

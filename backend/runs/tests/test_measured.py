@@ -14,11 +14,15 @@ from backend.runs.measured.measured import (
 from backend.runs.models import Run
 
 
-def throughput(**figures):
+def measured(**figures):
     parsed = ParsedTrial(tool="k6", **figures)
     reading = ReadTrial.of(parsed)
     record = TrialRecord(ordinal=0, server={}, workload={}, load={}, reading=reading)
-    return check_input_of(record, load_point(record), Run()).throughput_rps
+    return check_input_of(record, load_point(record), Run())
+
+
+def throughput(**figures):
+    return measured(**figures).throughput_rps
 
 
 COUNTS = {"requests_completed": 100, "requests_ok": 100, "reported_rps": 40.0}
@@ -45,6 +49,7 @@ def test_without_a_time_the_printed_rate_is_the_throughput():
         # Some attempts failed; whether they were answered is not known.
         {**COUNTS, "requests_completed": None},
         {**COUNTS, "errors": {"connect": 3}},
+        {"reported_rps": 40.0, "attempts": 100, "failed": 3},
         {"requests_completed": 100},
     ],
 )
@@ -93,6 +98,34 @@ def test_failed_answers_count_although_the_error_rate_is_unknown():
     figures = figures_of_csv(ok=54)
     assert figures.error_rate is None
     assert fired(figures)["error-rate-high"] == "At least 10 % of the attempts failed (status 6)."
+
+
+PERCENTILES = Latency(percentiles={"50": 800.0})
+
+
+def test_printed_failures_make_the_error_rate_although_nobody_knows_who_was_answered():
+    figures = measured(attempts=400, failed=90, requests_ok=310, latency=PERCENTILES)
+    assert (figures.error_rate, figures.goodput_rps) == (0.225, None)
+    assert fired(figures) == {
+        "error-rate-high": "22.5 % of the attempts failed (90 of 400).",
+    }
+    few = measured(attempts=400, failed=2, requests_ok=398, latency=PERCENTILES)
+    assert fired(few) == {"error-rate": "0.5 % of the attempts failed (2 of 400)."}
+
+
+def test_where_classes_overlap_the_known_failures_are_the_least():
+    figures = measured(requests_completed=90, errors={"status": 9, "read": 10}, latency=PERCENTILES)
+    details = fired(figures)
+    assert details["error-rate-high"] == (
+        "At least 19 % of the attempts failed (read 10, status 9)."
+    )
+    assert "errors-unknown" in details
+
+
+def test_figures_without_a_number_of_failures_are_told():
+    assert fired(measured(latency=PERCENTILES)) == {
+        "errors-unknown": "The output has no number of failed requests.",
+    }
 
 
 def test_a_throughput_without_count_or_time_is_reported():

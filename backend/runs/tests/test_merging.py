@@ -15,6 +15,7 @@ from backend.runs.amending.merging import MergeRefused, merge, merges_into, succ
 from backend.runs.amending.renaming import RenameRefused, rename
 from backend.runs.catalogue.catalogue import host_page, server_page, workload_page
 from backend.runs.models import Cell, FormerName, Host, Merge, Run, Server, Trial, Workload
+from backend.runs.recording import cells
 from backend.testing.uploads import WRK, make_envelope, make_tenant, make_upload
 
 pytestmark = pytest.mark.django_db
@@ -199,20 +200,8 @@ def test_more_trials_than_can_be_undone_in_a_request_are_not_merged(lab, monkeyp
         merge(lab.workspace, kind, "a", "b", lab.user)
 
 
-@pytest.mark.parametrize(
-    ("runs_at_once", "trials_at_once", "portions"),
-    [(50, 10_000, [3]), (2, 10_000, [2, 1]), (50, 2, [2, 1]), (50, 0, [1, 1, 1])],
-)
-def test_runs_of_many_trials_are_computed_again_in_portions(
-    lab, monkeypatch, runs_at_once, trials_at_once, portions
-):
-    for number in range(3):
-        read(lab, servers=["a"], text=WRK + "x" * number + "\n")
-    read(lab, servers=["b"], text=WRK + "y\n")
-    before = everything(lab)
-    merged = merge(lab.workspace, Kind.SERVER, "a", "b", lab.user)
-    monkeypatch.setattr(regrouping, "RUNS_AT_ONCE", runs_at_once)
-    monkeypatch.setattr(regrouping, "TRIALS_AT_ONCE", trials_at_once)
+def watch_portions(monkeypatch):
+    """How many runs are computed again together, in a list."""
     together, regroup_trials = [], regrouping._regroup_trials
 
     def watched(runs, corrections):
@@ -220,8 +209,90 @@ def test_runs_of_many_trials_are_computed_again_in_portions(
         regroup_trials(runs, corrections)
 
     monkeypatch.setattr(regrouping, "_regroup_trials", watched)
+    return together
+
+
+@pytest.mark.parametrize(
+    ("limits", "portions"),
+    [
+        ({}, [3]),
+        ({"RUNS_AT_ONCE": 2}, [2, 1]),
+        ({"TRIALS_AT_ONCE": 2}, [2, 1]),
+        ({"TRIALS_AT_ONCE": 0}, [1, 1, 1]),
+        ({"BYTES_AT_ONCE": 0}, [1, 1, 1]),
+    ],
+)
+def test_runs_of_many_trials_are_computed_again_in_portions(lab, monkeypatch, limits, portions):
+    for number in range(3):
+        read(lab, servers=["a"], text=WRK + "x" * number + "\n")
+    read(lab, servers=["b"], text=WRK + "y\n")
+    before = everything(lab)
+    merged = merge(lab.workspace, Kind.SERVER, "a", "b", lab.user)
+    for name, limit in limits.items():
+        monkeypatch.setattr(regrouping, name, limit)
+    together = watch_portions(monkeypatch)
     assert undo_merge(merged, by=None)
     assert together == portions
+    assert everything(lab) == before
+
+
+@pytest.mark.parametrize(
+    "large",
+    [
+        {"server_tails": {"a": "x" * 60_000}},
+        {"as_read": {"notes": "x" * 60_000}},
+        {"trials__server_tail": "x" * 60_000},
+    ],
+)
+def test_large_runs_are_computed_again_a_few_at_a_time(lab, monkeypatch, large):
+    for number in range(4):
+        read(lab, servers=["a"], text=WRK + "x" * number + "\n")
+    read(lab, servers=["b"], text=WRK + "y\n")
+    ((column, value),) = large.items()
+    rows = Trial if column.startswith("trials__") else Run
+    rows.objects.update(**{column.removeprefix("trials__"): value})
+    merged = merge(lab.workspace, Kind.SERVER, "a", "b", lab.user)
+    assert regrouping.BYTES_AT_ONCE < 16 << 20
+    monkeypatch.setattr(regrouping, "BYTES_AT_ONCE", 100_000)
+    together = watch_portions(monkeypatch)
+    assert undo_merge(merged, by=None)
+    assert together == [1, 1, 1, 1]
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_merging_and_undoing_read_no_plan_and_no_facts(lab, kind):
+    for name in ("a", "b"):
+        read(lab, servers=[name], workload=name, host=name, text=f"{WRK}{name}")
+    with CaptureQueriesContext(connection) as statements:
+        undo_merge(merge(lab.workspace, kind, "a", "b", lab.user), by=None)
+    unread = [f'"runs_run"."{name}",' for name in ("plan", "facts", "events", "max_rates")]
+    assert not [each for each in statements if any(column in each["sql"] for column in unread)]
+
+
+def test_merging_takes_as_many_statements_for_many_cells_as_for_few(lab):
+    counts = []
+    for runs in (2, 8):
+        for number in range(runs):
+            text = f"{WRK}{runs * 100 + number}\n"
+            read(lab, servers=[f"a{runs}", f"b{runs}"], text=text)
+        with CaptureQueriesContext(connection) as statements:
+            merge(lab.workspace, Kind.SERVER, f"a{runs}", f"b{runs}", lab.user)
+        joined = Cell.objects.filter(series__server__name=f"b{runs}")
+        assert [cell.trial_count for cell in joined] == [2] * runs
+        counts.append(len(statements))
+    assert counts[0] == counts[1]
+
+
+@pytest.mark.parametrize("limit", ["JOINED_AT_ONCE", "BYTES_AT_ONCE"])
+def test_cells_of_many_runs_are_joined_in_portions(lab, monkeypatch, limit):
+    for number in range(3):
+        read(lab, servers=["a", "b"], text=f"{WRK}{number}\n")
+    before, cells_before = everything(lab), Cell.objects.count()
+    monkeypatch.setattr(cells, limit, 1)
+    merged = merge(lab.workspace, Kind.SERVER, "a", "b", lab.user)
+    assert (cells_before, Cell.objects.count()) == (6, 3)
+    assert {cell.trial_count for cell in Cell.objects.all()} == {2}
+    assert undo_merge(merged, by=None)
     assert everything(lab) == before
 
 

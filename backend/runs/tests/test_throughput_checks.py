@@ -7,6 +7,8 @@ import pytest
 from backend.runs.checks.check_input import Claims, Evidence
 from backend.runs.tests.sound_trial import SOUND, fired
 
+DISAGREEMENTS = {"throughput-disagrees", "impossible-throughput"}
+
 
 @pytest.mark.parametrize(
     ("logged_s", "asked_s", "is_missing"),
@@ -37,15 +39,21 @@ def test_littles_law_is_not_asked_where_connections_may_wait(circumstance):
 
 
 def test_a_rate_of_all_attempts_or_of_successes_does_not_contradict_the_counts():
-    failing = replace(SOUND, reported_rps=9_000.0, errors={"connect": 10_000}, goodput_rps=7_000.0)
-    assert "throughput-disagrees" not in fired(failing)
-    assert "throughput-disagrees" not in fired(replace(failing, reported_rps=7_000.0))
-    assert "throughput-disagrees" in fired(replace(failing, reported_rps=6_500.0))
+    counts = {"requests_ok": 70_000, "goodput_rps": 7_000.0, "attempts_most": 90_000}
+    failing = replace(SOUND, **counts, reported_rps=9_000.0, errors={"connect": 10_000})
+    assert "impossible-throughput" not in fired(failing)
+    assert "impossible-throughput" not in fired(replace(failing, reported_rps=7_000.0))
+    assert "impossible-throughput" in fired(replace(failing, reported_rps=6_500.0))
+    sampled = replace(failing, tool="bombardier", reported_rps=6_500.0)
+    assert {"throughput-disagrees"} == fired(sampled) & DISAGREEMENTS
+    assert {"impossible-throughput"} == fired(
+        replace(sampled, reported_rps=2_000.0)
+    ) & DISAGREEMENTS
 
 
 def test_autocannon_prints_the_mean_of_its_whole_seconds():
     short = {"elapsed_s": 4.49, "requests_completed": 7_489, "throughput_rps": 1_667.9}
-    printed = replace(SOUND, **short, reported_rps=1_872.75)
+    printed = replace(SOUND, **short, tool="artillery", reported_rps=1_872.75)
     assert "throughput-disagrees" in fired(printed)
     assert "throughput-disagrees" not in fired(replace(printed, tool="autocannon"))
 

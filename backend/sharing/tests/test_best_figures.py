@@ -56,7 +56,7 @@ def test_one_workload_names_the_best_of_its_servers():
     )
 
 
-@pytest.mark.parametrize("check", ["not-2xx", "incomplete", "same-output"])
+@pytest.mark.parametrize("check", ["client-fault", "incomplete", "same-output"])
 def test_a_figure_that_a_check_withholds_is_not_praised(check):
     withheld = {**point(100, 9_000_000), "checks": [check]}
     text = described(series("impossible", withheld), series("tornado", point(100, 3100)))

@@ -6,8 +6,7 @@ import pytest
 from backend.stats.comparison import Floor, against_baseline
 from backend.stats.replicates import Observation, Sample
 from backend.stats.sample_size import (
-    MOST_UNITS,
-    Advice,
+    MOST_ADVISED,
     least_difference,
     trials_needed,
     two_stage_size,
@@ -47,7 +46,7 @@ def test_two_stages_keep_their_coverage():
 
 def test_noisier_trials_need_more():
     quiet = compare(sample([0, 0.01, -0.01]), sample([0.01, 0.02, 0.0]))
-    noisy = compare(sample([0, 0.03, -0.03]), sample([0.01, 0.04, -0.02]))
+    noisy = compare(sample([0, 0.012, -0.012]), sample([0.01, 0.022, -0.002]))
     assert 1 <= trials_needed(quiet).more < trials_needed(noisy).more
     assert trials_needed(noisy).unit == "trial"
 
@@ -61,7 +60,7 @@ def test_what_the_host_cannot_tell_needs_more_than_trials():
 def test_runs_that_differ_need_runs():
     advice = trials_needed(compare(sample([0, 0.01, -0.01]), sample([0.01, 0.02, 0.0], run="b")))
     assert advice.unit == "run"
-    assert advice.more is None or 2 <= advice.more <= MOST_UNITS
+    assert advice.more is None or 2 <= advice.more <= MOST_ADVISED
 
 
 def test_two_trials_have_no_advice():
@@ -87,9 +86,11 @@ def test_advice_leads_to_a_right_verdict_as_often_as_it_says():
     assert wrong <= 0.05 * followed
 
 
-@pytest.mark.parametrize("more", [1, 30, 31, None])
-def test_thirty_trials_are_the_most_that_somebody_measures(more):
-    assert Advice(more, "trial").is_practical == (more is not None and more <= 30)
+@pytest.mark.parametrize(("noise", "more"), [(0.01, 2), (0.02, None), (0.06, None)])
+def test_more_trials_than_thirty_are_no_advice(noise, more):
+    """60 and 222 more trials would decide the two that get no number."""
+    base = sample([0, noise, -noise])
+    assert trials_needed(compare(base, sample([0.001, 0.001 + noise, 0.001 - noise]))).more == more
 
 
 def test_the_difference_that_would_have_been_found_by_hand():
@@ -126,7 +127,7 @@ def build_beside(history_runs):
 
 
 def test_only_runs_of_a_build_are_to_come():
-    few, many = build_beside(20), build_beside(60)
+    few, many = build_beside(30), build_beside(60)
     assert few.unit == many.unit == "run"
     assert many.more < few.more
 

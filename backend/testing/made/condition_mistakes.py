@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from numpy.random import Generator
 
+from backend.testing.made.identity_mistakes import IDENTITY_MISTAKES
 from backend.testing.made.mistakes import MISTAKES, TICK_US, Mistake, answer, offer_more
 from backend.testing.made.uploads import MadeUpload
 
@@ -99,4 +100,4 @@ CONDITION_MISTAKES: dict[str, Mistake] = {
         ),
     ),
 }
-TRIAL_MISTAKES = MISTAKES | CONDITION_MISTAKES
+TRIAL_MISTAKES = MISTAKES | CONDITION_MISTAKES | IDENTITY_MISTAKES

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.random import Generator
 
 from backend.runs.checks import CheckInput
+from backend.runs.checks.identities import SAMPLED_RATES
 from backend.testing.made.figures import PrintedFigures
 from backend.testing.made.requests import Law, draw_law, lognormal
 from backend.testing.made.texts import MadeTool
@@ -52,7 +53,7 @@ class Mistake:
         return upload
 
 
-def _prints_figures(tool: MadeTool) -> bool:
+def prints_figures(tool: MadeTool) -> bool:
     return not tool.has_rows
 
 
@@ -86,7 +87,7 @@ def answer(code: int, low: float, high: float) -> Plant:
     return plant
 
 
-def _change(change: Callable[[PrintedFigures], None]) -> Plant:
+def change_figures(change: Callable[[PrintedFigures], None]) -> Plant:
     return lambda upload, _draw: setattr(upload, "change", change)
 
 
@@ -98,7 +99,7 @@ def _halve_mean(figures: PrintedFigures) -> None:
     figures.mean_us /= 2
 
 
-def _raise_rate(figures: PrintedFigures) -> None:
+def raise_rate(figures: PrintedFigures) -> None:
     figures.rate_rps *= 1.2
 
 
@@ -215,9 +216,9 @@ MISTAKES: dict[str, Mistake] = {
     ),
     "exit-code": Mistake(is_certain=True, text="exit status 1", plant=_set_field("exit_code", 1)),
     "throughput-disagrees": Mistake(
-        text="the printed rate is 20 % higher than the counts",
-        plant=_change(_raise_rate),
-        fits=_prints_figures,
+        text="the printed rate, a mean of samples, is 20 % higher than the counts",
+        plant=change_figures(raise_rate),
+        fits=lambda tool: prints_figures(tool) and tool.name in SAMPLED_RATES,
         needs=("reported_rps", "elapsed_s"),
     ),
     "overload": Mistake(
@@ -228,16 +229,16 @@ MISTAKES: dict[str, Mistake] = {
     ),
     "percentile-order": Mistake(
         text="p90 and p99 stand under each other's name",
-        plant=_change(lambda figures: figures.swap("90", "99")),
-        fits=_prints_figures,
+        plant=change_figures(lambda figures: figures.swap("90", "99")),
+        fits=prints_figures,
         median_us=(20_000, 80_000),
         law=lognormal(0.5),
     ),
     "p99-equals-mean-or-max": Mistake(
         text="the mean is printed as p99, and the tool's steps are below p99 ÷ 200",
-        plant=_change(_copy_mean),
+        plant=change_figures(_copy_mean),
         # In whole milliseconds, p99 would have to be above 200 ms.
-        fits=lambda tool: _prints_figures(tool) and tool.step_us <= 100,
+        fits=lambda tool: prints_figures(tool) and tool.step_us <= 100,
         median_us=(22_000, 80_000),
         law=lognormal(0.5),
     ),
@@ -276,8 +277,8 @@ MISTAKES: dict[str, Mistake] = {
     ),
     "littles-law": Mistake(
         text="the mean latency is half of what it was",
-        plant=_change(_halve_mean),
-        fits=lambda tool: _prints_figures(tool) and _is_closed(tool),
+        plant=change_figures(_halve_mean),
+        fits=lambda tool: prints_figures(tool) and _is_closed(tool),
         needs=("throughput_rps", "elapsed_s"),
     ),
     "too-short": Mistake(

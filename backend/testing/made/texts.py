@@ -180,6 +180,7 @@ def write_oha(trial: MadeTrial, figures: PrintedFigures) -> str:
     )
     ok = int((trial.status < 400).sum())
     statuses = _statuses(trial, "  [{}] {} responses\n")
+    total_kib = figures.count * 96 / 1024
     return (
         f"Summary:\n  Success rate:\t{ok / trial.count * 100:.2f}%\n"
         f"  Total:\t{figures.elapsed_s * 1e3:.4f} ms\n"
@@ -187,7 +188,8 @@ def write_oha(trial: MadeTrial, figures: PrintedFigures) -> str:
         f"  Fastest:\t{figures.min_us / 1e3:.4f} ms\n"
         f"  Average:\t{figures.mean_us / 1e3:.4f} ms\n"
         f"  Requests/sec:\t{figures.rate_rps:.4f}\n\n"
-        "  Total data:\t187.50 KiB\n  Size/request:\t96 B\n  Size/sec:\t2.80 MiB\n\n"
+        f"  Total data:\t{total_kib:.2f} KiB\n  Size/request:\t96 B\n"
+        f"  Size/sec:\t{total_kib / figures.elapsed_s:.2f} KiB\n\n"
         f"Response time histogram:\n{_bars(trial, 1e3, ' ms', ' |')}\n"
         f"Response time distribution:\n{rows}\n\n"
         "Details (average, fastest, slowest):\n"
@@ -261,7 +263,11 @@ def write_autocannon(trial: MadeTrial, figures: PrintedFigures) -> str:
                 "total": figures.count,
                 "sent": figures.count + trial.connections,
             },
-            "throughput": {"average": 6685, "mean": 6685, "total": figures.count * 185},
+            "throughput": {
+                "average": round(figures.count * 185 / figures.elapsed_s, 2),
+                "mean": round(figures.count * 185 / figures.elapsed_s, 2),
+                "total": figures.count * 185,
+            },
         }
     )
 

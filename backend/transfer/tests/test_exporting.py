@@ -23,7 +23,7 @@ from backend.sharing.workspace_deletion import delete_workspace
 from backend.storage import StorageAway, StorageFull, storage
 from backend.testing.scenes import make_scene
 from backend.testing.uploads import make_tenant
-from backend.transfer import archive, exporting
+from backend.transfer import archive, exporting, tasks
 from backend.transfer.archive import OutputGone, Progress
 from backend.transfer.exporting import ExportRefused, claim, request_export, write_due
 from backend.transfer.layout import MANIFEST
@@ -116,6 +116,17 @@ def test_one_archive_is_written_at_a_time(scene):
     assert second.workspace == scene.foreign.workspace
     Export.objects.filter(pk=second.pk).update(lease_until=expired)
     assert claim().pk == first.pk
+
+
+def test_what_cannot_be_removed_holds_up_no_archive(scene, monkeypatch, caplog):
+    def remove_expired():
+        raise RuntimeError("unforeseen")
+
+    monkeypatch.setattr(tasks, "remove_expired", remove_expired)
+    request_export(scene.own.workspace, author=None)
+    write()
+    assert Export.objects.get().state == ExportState.DONE
+    assert "step_failed" in caplog.text
 
 
 def test_persons_take_turns_however_many_workspaces_they_have(scene, monkeypatch):
@@ -301,13 +312,13 @@ def test_tables_are_read_in_pages(scene, monkeypatch):
     """Also behind a pooler, where the database keeps no cursor, memory holds one page."""
     whole = members_of(exporting.archive_pieces(scene.own.workspace, lambda _: None))
     monkeypatch.setattr(archive, "ROWS_AT_ONCE", 2)
-    monkeypatch.setattr(archive, "LARGE_ROWS_AT_ONCE", 2)
     with CaptureQueriesContext(connection) as asked:
         paged = members_of(exporting.archive_pieces(scene.own.workspace, lambda _: None))
     assert {**paged, MANIFEST: b""} == {**whole, MANIFEST: b""}
     of_trials = [each["sql"] for each in asked if ' FROM "runs_trial" ' in each["sql"]]
-    assert len(of_trials) == 1 + Trial.objects.count() // 2
-    assert all(" LIMIT 2" in sql for sql in of_trials)
+    sizes = [sql for sql in of_trials if " LIMIT 2" in sql]
+    pages = Trial.objects.count() // 2
+    assert (len(sizes), len(of_trials)) == (1 + pages, 1 + 2 * pages)
 
 
 def members_of(pieces):

@@ -180,6 +180,18 @@ def test_a_run_that_was_recorded_in_the_future_is_refused(archive, before):
     assert newest.happened_at <= timezone.now()
 
 
+def test_a_run_gets_the_known_members_of_its_session_alone(archive, before):
+    session = {"name": "pair", "parts": 2}
+    more = {**session, "unknown": "x" * 10_000}
+    imported = import_archive(with_row(archive, "run", session=more), slug="copied")
+    own = Run.with_trash.filter(workspace=imported.workspace)
+    assert list(own.exclude(session={}).values_list("session", flat=True)) == [session]
+
+
+def test_a_session_that_no_upload_could_have_is_refused(archive, before):
+    refused(with_row(archive, "run", session={"name": "x" * 101}), before, "at most 100 characters")
+
+
 def test_what_is_no_zip_is_refused(archive, before):
     for content in (b"", b"no zip", b"PK\x03\x04" + bytes(100)):
         archive.write_bytes(content)

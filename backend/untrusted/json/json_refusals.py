@@ -1,7 +1,7 @@
 """Why JSON is refused, in sentences for who sent it."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 from backend.errors import InvalidInput
@@ -9,6 +9,8 @@ from backend.errors import InvalidInput
 LONE_SURROGATE = (
     "A text in it has half a surrogate pair, as \\ud83d without \\ude00; expected whole characters."
 )
+# Of a place, which a refusal names.
+MAX_NAME = 100
 # With what follows it, it would be one character.
 HIGH_SURROGATE_ALONE = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])")
 OUT_OF_RANGE = (
@@ -67,18 +69,28 @@ def _backslashes_before(raw: bytes, end: int) -> int:
 def nul_refused(value: object) -> JsonRefused:
     """The refusal of a value with a NUL character: it names the place."""
     refused = JsonRefused("A text in it has a NUL character, expected no NUL.")
-    refused.where = next(_places_of_nul(value, ""), "")
+    refused.where = ".".join(map(_short, _path_of_nul(value) or ()))
     return refused
 
 
-def _places_of_nul(value: object, where: str) -> Iterator[str]:
-    if isinstance(value, str) and "\0" in value:
-        yield where
+def _path_of_nul(value: object) -> tuple[str, ...] | None:
+    """The names that lead to the first NUL, or to the object with a NUL in a name; None without.
+
+    They are joined once, at the end: each may have megabytes.
+    """
+    if isinstance(value, str):
+        return () if "\0" in value else None
     for name, inner in _members(value):
-        place = f"{where}.{name}" if where else str(name)
         if "\0" in str(name):
-            yield where
-        yield from _places_of_nul(inner, place)
+            return ()
+        path = _path_of_nul(inner)
+        if path is not None:
+            return str(name), *path
+    return None
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= MAX_NAME else f"{name[: MAX_NAME - 1]}…"
 
 
 def _members(value: object) -> Iterable[tuple[object, object]]:

@@ -249,3 +249,20 @@ def test_other_escapes_are_no_half_of_a_pair(text):
     assert read(f'["{text}"]'.encode()) == [json.loads(f'"{text}"')]
     with pytest.raises(JsonRefused, match="is not JSON"):
         read(f'["{text}'.encode())
+
+
+@pytest.mark.parametrize(
+    ("value", "where"),
+    [
+        ({"a": [1, {"b": "x\0"}]}, "a.1.b"),
+        ({"a": {"b": 1, "c\0": "\0"}}, "a"),
+        ({"a": {"b": 1}, "c": ["\0"]}, "c.0"),
+        ("\0", "request"),
+        # Names of megabytes: a path for each of the values would be gigabytes.
+        ({"a" * (1 << 20): {"b": 1, "c": {"d": "\0"}}}, f"{'a' * 99}….c.d"),
+    ],
+)
+def test_a_nul_is_named_by_its_place(value, where):
+    with pytest.raises(JsonRefused, match="no NUL") as refusal:
+        read(json.dumps(value).encode())
+    assert refusal.value.members["errors"][0]["field"] == where

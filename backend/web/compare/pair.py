@@ -53,13 +53,11 @@ def compare_two(request: HttpRequest, slug: str) -> HttpResponse:
     a, b = read_side_ids(request.GET.dict())
     pair = compare_pair(a, b, workspace_ids=[workspace.pk], viewer=visible.viewer_name(request))
     intent = pair.outcome.intent or ""
-    heading, advice = _heading_and_advice(pair.finding)
     context = {
         "workspace": workspace,
         "nav": "runs" if pair.a.kind == "run" else "servers",
         "pair": pair,
-        "heading": heading,
-        "advice": advice,
+        "margin": as_sentence(pair.margin or ""),
         "level": TRUST_LEVELS[pair.trust.level],
         "intent": "" if pair.finding.lower().startswith(intent) else intent,
         "reasons": pair.trust.reasons[:MAX_REASONS],
@@ -71,12 +69,6 @@ def compare_two(request: HttpRequest, slug: str) -> HttpResponse:
         "api_url": link_to("compare-pair-api", query=[("a", str(a)), ("b", str(b))]),
     }
     return render(request, "pair.html", context)
-
-
-def _heading_and_advice(finding: str) -> tuple[str, str]:
-    """`Too noisy to say … (1.08× [0.98, 1.17])`, and what would decide it as a sentence."""
-    head, bracket, advice = finding.rpartition("): ")
-    return (f"{head})", as_sentence(advice)) if bracket else (finding, "")
 
 
 def pair_of_ticked(workspace: Workspace, kind: SideKind, ticked: Sequence[str]) -> str:

@@ -6,7 +6,6 @@ from django.views.decorators.http import require_safe
 
 from backend.analysis.loading.viewer_slots import hold_slot
 from backend.analysis.pages.session import describe_session
-from backend.runs.models import Run
 from backend.web.base import visible
 
 
@@ -17,9 +16,8 @@ def session(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     # PostgreSQL keeps no name with NUL, and refuses to look for it.
     if "\0" in name:
         raise Http404
-    # However few the trials are, their time series may be long.
-    if Run.objects.filter(workspace=workspace, session__name=name).exists():
-        hold_slot(visible.viewer_name(request))
+    # Before anything is read: however few the trials are, their time series may be long.
+    hold_slot(visible.viewer_name(request))
     view = visible.or_404(describe_session(workspace.pk, name))
     context = {"workspace": workspace, "nav": "runs", "session": view}
     return render(request, "session.html", context)

@@ -1,12 +1,36 @@
-"""Codes of a second factor: wrong ones are limited as wrong passwords are."""
+"""Second factors: wrong codes are limited as wrong passwords are, and what is no answer of a
+security key is refused."""
+
+import struct
+from typing import Any
 
 from allauth.core import context
 from allauth.mfa.base import forms
+from allauth.mfa.webauthn import forms as key_forms
+from cryptography.exceptions import UnsupportedAlgorithm
+from django import forms as django_forms
 from django.core.exceptions import ValidationError
 
 from backend.accounts.limits.throttle import TooOften
 from backend.accounts.sign_in import guesses
+from backend.errors import InvalidInput, LoadsheetError
 from backend.problems import time_text
+from backend.untrusted.json.plain_json import read_json
+from backend.untrusted.limits import PAGE_FORM_BYTES
+
+ANSWER = "The answer of the security key"
+# What fido2 raises for an answer of another form, beside what django-allauth refuses itself.
+_OTHER_FORMS = (
+    *(AssertionError, AttributeError, LookupError, NotImplementedError, OverflowError),
+    *(RecursionError, TypeError, ValueError, UnsupportedAlgorithm, struct.error),
+)
+
+
+class BadAnswer(InvalidInput):
+    """What a form carries is no answer of a security key."""
+
+    def __init__(self) -> None:
+        super().__init__(f"{ANSWER} cannot be read.", hint="Go back, and use the key again.")
 
 
 class _LimitedCode(forms.BaseAuthenticateForm):  # type: ignore[misc]
@@ -35,3 +59,42 @@ class CodeAgainForm(_LimitedCode, forms.ReauthenticateForm):  # type: ignore[mis
     """The code that is asked for before the account is changed."""
 
     is_signed_in = True
+
+
+class _AnswerField(django_forms.JSONField):
+    """The answer of a security key, as the script of the page sends it."""
+
+    widget = django_forms.HiddenInput
+
+    def to_python(self, value: Any) -> Any:
+        """Raises JsonRefused, also for JSON that cannot be stored."""
+        if value in self.empty_values:
+            return None
+        return read_json(value.encode(), limit_bytes=PAGE_FORM_BYTES, subject=ANSWER)
+
+
+class _KeyForm(django_forms.Form):
+    """Refuses an answer of another form, whatever reads it."""
+
+    credential = _AnswerField()
+
+    def full_clean(self) -> None:
+        """Raises JsonRefused and BadAnswer."""
+        try:
+            super().full_clean()
+        except LoadsheetError:
+            raise
+        except _OTHER_FORMS as fault:
+            raise BadAnswer from fault
+
+
+class KeyForm(_KeyForm, key_forms.AuthenticateWebAuthnForm):  # type: ignore[misc]
+    """The key that a sign-in asks for."""
+
+
+class KeyAgainForm(_KeyForm, key_forms.ReauthenticateWebAuthnForm):  # type: ignore[misc]
+    """The key that is asked for before the account is changed."""
+
+
+class NewKeyForm(_KeyForm, key_forms.AddWebAuthnForm):  # type: ignore[misc]
+    """A key to add to the account."""

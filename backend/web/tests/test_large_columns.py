@@ -2,11 +2,15 @@
 
 import re
 from contextlib import contextmanager
+from importlib import import_module
+from types import SimpleNamespace
 
 import pytest
+from django.apps import apps
 from django.db import connection
 
 from backend.alerts.models import Alert
+from backend.ingest.queue.worker import process
 from backend.ingest.removing.purging import purge_deleted_workspaces
 from backend.ingest.removing.trash import remove_expired_runs
 from backend.runs.models import Run
@@ -14,6 +18,8 @@ from backend.runs.tables.large_columns import large_columns
 from backend.sharing.models import SharedRun, Visibility
 from backend.sharing.workspace_deletion import delete_workspace
 from backend.testing.transactions import taken_back
+from backend.testing.uploads import make_envelope, make_upload
+from backend.untrusted.limits import LABELS_BYTES, NOTES_LENGTH, PLAN_LENGTH, TEXT_LENGTH
 from backend.web.tests.access_rows import ROWS
 from backend.web.tests.access_statuses import Row
 from backend.web.tests.every_answer import every_request
@@ -36,6 +42,10 @@ MORE = {
         "/w/own-lab/runs/ticked", {}, "post", {"action": "label", "label": "a", "run": "{run}"}
     ),
 }
+SMALL = {"labels", "notes", "agent", "session", "stopped"}
+# What labels and notes may have of them, in characters of up to four bytes.
+SMALL_BYTES = 64 << 10
+MIB = "x" * (1 << 20)
 # Compute runs again, few at a time, from all that was read of them.
 COMPUTE_AGAIN = {("undo-merge", "post"), ("merge", "delete")}
 
@@ -74,10 +84,53 @@ def test_all_runs_are_whole_runs():
 
 def test_large_columns_are_those_of_texts_and_documents():
     """A new one is named, or is known to be small."""
-    small = {"labels", "notes", "agent", "session", "stopped"}
     kinds = {"TextField", "JSONField"}
     large = {field.name for field in Run._meta.fields if field.get_internal_type() in kinds}
-    assert large - small == set(large_columns())
+    assert large - SMALL == set(large_columns())
+
+
+def fullest_envelope():
+    """An envelope that says as much as it may of everything, and has members nobody knows."""
+    unknown = {"unknown": MIB}
+    labels = {f"label {number}": "x" * (TEXT_LENGTH - 100) for number in range(10)}
+    assert len(str(labels)) < LABELS_BYTES
+    run = {
+        "plan": "x" * PLAN_LENGTH,
+        "notes": "😀" * NOTES_LENGTH,
+        "stopped": "x" * TEXT_LENGTH,
+        "session": {"name": "x" * 100, "parts": 2, **unknown},
+        "labels": labels,
+    }
+    agent = {**dict.fromkeys(("name", "version", "hostname"), "x" * 200), **unknown}
+    return make_envelope(1, run={**run, **unknown}, agent=agent)
+
+
+@pytest.mark.usefixtures("own_storage")
+def test_no_upload_fills_a_column_that_is_known_to_be_small(scene):
+    upload = make_upload(scene.own, envelope=fullest_envelope())
+    process(upload.pk)
+    run = Run.objects.get(pk=upload.pk)
+    sizes = {name: len(str(getattr(run, name)).encode()) for name in SMALL}
+    assert {name for name, size in sizes.items() if size > SMALL_BYTES} == set()
+    assert len(run.notes) == NOTES_LENGTH
+    assert run.session == {"name": "x" * 100, "parts": 2}
+
+
+@pytest.mark.parametrize(
+    ("stored", "cut"),
+    [
+        ({"name": "pair", "parts": 2, "unknown": MIB}, {"name": "pair", "parts": 2}),
+        ({"name": "pair", "parts": None}, {"name": "pair"}),
+        ({"name": MIB, "parts": "2"}, {}),
+        ({"name": "pair", "parts": 2}, {"name": "pair", "parts": 2}),
+    ],
+)
+def test_stored_sessions_are_cut(scene, stored, cut):
+    Run.objects.filter(pk=scene.run.pk).update(session=stored, trashed_at="2026-01-01T00:00Z")
+    migration = import_module("backend.runs.migrations.0028_session_members")
+    for _ in range(2):
+        migration.cut_sessions(apps, SimpleNamespace(connection=connection))
+        assert Run.with_trash.get(pk=scene.run.pk).session == cut
 
 
 def test_no_answer_reads_whole_runs(owner, ids):

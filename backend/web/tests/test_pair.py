@@ -5,7 +5,8 @@ from datetime import timedelta
 
 import pytest
 
-from backend.runs.models import Server
+from backend.analysis.pages.pair import differences
+from backend.runs.models import Run, Server
 from backend.testing.rows import STARTED, CellSpec, make_run
 from backend.web.tests.pages import html_of
 
@@ -68,10 +69,10 @@ def test_single_trials_have_no_interval_and_are_not_called_noisy(owner, scene):
     html = html_of(owner.get(f"/w/own-lab/compare/pair?a={a.pk}&b={b.pk}"))
     heading = re.search(r"<h1>(.*?)</h1>", html)
     assert heading is not None
-    assert heading[1].startswith("Too few trials to say whether caddy 2.1 differs from caddy 2.0")
-    assert heading[1].endswith(")")
-    advice = "One trial each gives no interval, so measure at least 2 more of each"
-    assert re.search(f'<p class="margin">{advice}', html)
+    assert heading[1].startswith("Too few trials to compare caddy 2.1 and caddy 2.0")
+    assert heading[1].endswith(" at 64 connections")
+    advice = "one trial each gives no interval, so measure at least 2 more of each"
+    assert re.search(f'<p class="margin">0.500×; {advice}', html)
     assert '<span aria-hidden="true">◇</span>' in html
     assert "Too few trials" in html
     assert "no interval" in html
@@ -96,6 +97,17 @@ def test_every_table_of_figures_is_headed_by_its_series(owner, two):
     a, b = two
     html = html_of(owner.get(f"/w/own-lab/compare/pair?a={a.pk}&b={b.pk}"))
     assert "A: caddy 1.0 · B: caddy 1.1" in html
+
+
+def test_the_page_says_how_many_differences_it_leaves_out(owner, two, monkeypatch):
+    a, b = two
+    for run, count in ((a, 1), (b, 2)):
+        Run.objects.filter(pk=run.pk).update(facts={"server": dict.fromkeys("xyz", count)})
+    address = f"/w/own-lab/compare/pair?a={a.pk}&b={b.pk}"
+    assert "not listed" not in html_of(owner.get(address))
+    # The version is the first.
+    monkeypatch.setattr(differences, "MAX_ROWS", 2)
+    assert "2 more differences are not listed." in " ".join(html_of(owner.get(address)).split())
 
 
 def test_the_api_answers_the_same(owner, two):

@@ -4,6 +4,7 @@ import itertools
 import uuid
 
 import pytest
+from allauth.mfa.models import Authenticator
 from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from allauth.mfa.totp.internal.auth import (
     TOTP,
@@ -116,3 +117,60 @@ def test_wrong_passwords_of_others_do_not_keep_the_owner_from_a_code(person, set
         Client(REMOTE_ADDR=next(ADDRESSES)).post(LOGIN, guess)
     client.post(CODE, {"code": person.code})
     assert is_signed_in(client)
+
+
+def signed_in_twice(person):
+    """A browser that gave password and code."""
+    client = person.with_password()
+    client.post(CODE, {"code": person.code})
+    return client
+
+
+def with_key(person):
+    """As `signed_in_twice`; the account has a key that can be asked for."""
+    data = {"name": "key", "credential": {}}
+    Authenticator.objects.create(user=person.user, type="webauthn", data=data)
+    return signed_in_twice(person)
+
+
+KEY_FORMS = {
+    "sign in": (CODE, Person.with_password),
+    "confirm": ("/accounts/2fa/webauthn/reauthenticate/", with_key),
+    "add": ("/accounts/2fa/webauthn/add/", signed_in_twice),
+}
+
+
+@pytest.mark.parametrize("form", KEY_FORMS)
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        ("nonsense", "The answer of the security key is refused. It is not JSON"),
+        pytest.param(
+            "[" * 20_000 + "]" * 20_000,
+            "The answer of the security key is refused. It has more than 50 levels",
+            id="deep",
+        ),
+        ('{"id": "\\u0000"}', "The answer of the security key is refused. A text in it has a NUL"),
+        ('{"id": "a"}', "The answer of the security key cannot be read."),
+        ('{"id": "a", "rawId": "b"}', None),
+        ('{"rawId": "AAAA", "response": []}', None),
+        ('{"rawId": "AAAA", "response": {"clientDataJSON": "AAAA"}}', None),
+        ('{"rawId": "AAAA", "response": {"clientDataJSON": "W10"}}', None),
+        ("[1]", None),
+        ("null", None),
+        ("", None),
+    ],
+)
+def test_what_is_no_answer_of_a_key_is_refused(person, form, answer, sentence):
+    path, browser_of = KEY_FORMS[form]
+    client = browser_of(person)
+    refused = client.post(path, {"credential": answer})
+    if sentence is None:
+        # By a page of django-allauth, or by ours.
+        assert refused.status_code in (200, 302, 400)
+    else:
+        assert refused.status_code == 400
+        assert sentence in html_of(refused)
+    assert is_signed_in(client) == (form != "sign in")
+    keys = Authenticator.objects.filter(user=person.user, type="webauthn")
+    assert keys.count() == (form == "confirm")

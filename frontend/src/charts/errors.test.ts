@@ -31,6 +31,11 @@ describe("errorsChart", () => {
       null,
     ]);
     expect(countUnclassified(failing)).toBe(1);
+    const classless = point(8, {
+      errors: { timeout: null, status: null },
+      metrics: { error_rate: measure(0.3) },
+    });
+    expect(countUnclassified(figures({ series: [series("a", 0, [classless])] }))).toBe(1);
     expect(errorsLegend(failing)).toContain("unknown class");
   });
 });

@@ -74,8 +74,11 @@ export function worstShares(figures: Figures): ReadonlyMap<string, number> {
 
 /** Load points with failures of unknown class: their bands have gaps, not zeros. */
 export function countUnclassified(figures: Figures): number {
-  return allPoints(figures).filter((point) => (shareOf(point, "total") ?? 0) > 0 && !point.errors)
-    .length;
+  return allPoints(figures).filter(
+    (point) =>
+      (shareOf(point, "total") ?? 0) > 0 &&
+      ERROR_CLASSES.every((name) => shareOf(point, name) === null),
+  ).length;
 }
 
 export function bandName(band: Band): string {

@@ -12,8 +12,9 @@ import {
   type Verdict,
   type X,
 } from "../api/figures";
-import { inUnit, kindOf, roundNumber, times, timesRange, type Unit, unitFor } from "../text/format";
+import { kindOf, roundNumber, times, timesRange, type Unit, unitFor } from "../text/format";
 import { heldReach } from "./held_ends";
+import { valueText } from "./unlike";
 
 export interface RankingRow {
   readonly series: string;
@@ -114,7 +115,7 @@ function rankingRow(
     series: row.series,
     label: row.label,
     tier: row.tier ?? "–",
-    value: inUnit(measure.value, unit, measure.step),
+    value: valueText(measure, unit),
     unit,
     exact: measure.value,
     dot: share(measure.value),

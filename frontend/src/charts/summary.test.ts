@@ -2,15 +2,27 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { changesOf } from "../api/figures";
 import { viewNamed } from "../testing/chart_options";
-import { figures } from "../testing/figures";
+import { figures, measure, point, series } from "../testing/figures";
 import { sample, trend } from "../testing/sample_figures";
 import { summaryText } from "./headline";
+import { errorsSummary } from "./summary";
 
 beforeEach(() => {
   document.body.replaceChildren();
 });
 
 describe("summary", () => {
+  it("names no class of failures where the worst point has none", () => {
+    const noClass = { errors: { timeout: null }, metrics: { error_rate: measure(0.3) } };
+    const some = figures({
+      series: [
+        series("a", 0, [point(1, { errors: { timeout: 0.02 } })]),
+        series("b", 1, [point(1, noClass)]),
+      ],
+    });
+    expect(errorsSummary(some).lead).toMatch(/: 30\.0 %\.$/);
+  });
+
   it("is one sentence of the drawn numbers", () => {
     expect(summaryText(figures(), viewNamed("sweep"), "throughput")).toMatch(
       /^Throughput lies between 500 req\/s \(.*server b.*, 1 connection\) and 64,000 req\/s/,

@@ -171,7 +171,7 @@ function failuresText(figures: Figures): string {
   const main = [...bandsOf(figures)]
     .filter((band) => band !== "total")
     .sort((a, b) => (shareOf(worst.point, b) ?? 0) - (shareOf(worst.point, a) ?? 0))[0];
-  const mostly = main && worst.point.errors ? `, mostly ${bandName(main)}` : "";
+  const mostly = main && shareOf(worst.point, main) ? `, mostly ${bandName(main)}` : "";
   return `Attempts failed at ${grouped(failing.length)} of ${plural(shares.length, "load point")}, most with ${seriesName(figures, worst.series)} at ${loadPoint(worst.point.x, figures.x.label)}: ${single("ratio", worst.value)}${mostly}.`;
 }
 

@@ -75,6 +75,23 @@ describe("table", () => {
     expect(cell?.title).toContain("all requests together 400");
   });
 
+  it("shows the range of trials that differ tenfold, not their mean", () => {
+    const ends = { low: 10_000, high: 500_000, each: [10_000, 10_200, 500_000] };
+    const name = "range of the trials, which differ tenfold or more";
+    const unlike = { ...measure(37_086), ...ends, interval: name };
+    const cellOf = (p50: typeof unlike): HTMLElement | undefined => {
+      const metrics = { ...point(8, {}).metrics, p50 };
+      const table = tableOf(figures({ series: [series("a", 0, [point(8, { metrics })])] }));
+      return rowsOf(table)[0]?.children[4] as HTMLElement | undefined;
+    };
+    expect(cellOf(unlike)?.textContent).toBe("10.0 to 500");
+    expect(cellOf(unlike)?.title).toContain("geometric mean 37,086 µs");
+    expect(cellOf(unlike)?.title).toContain("trials differ tenfold or more");
+    // Many trials, of which one is far from the others: their interval says more than their range.
+    const many = { ...unlike, low: 30_000, high: 45_000 };
+    expect(cellOf(many)?.textContent).toBe("37.1[30.0, 45.0]");
+  });
+
   it("sorts with aria-sort and keeps unknown last both ways", () => {
     const table = tableOf(figures());
     const header = table.querySelectorAll("thead th")[3];

@@ -12,6 +12,7 @@ import {
 } from "../api/figures";
 import { type RankingRow, type RankingView, rankingView } from "../charts/ranking";
 import { colourClass, seriesSlots } from "../charts/style/series_style";
+import { rangeOfUnlike } from "../charts/unlike";
 import { button, h, svg } from "../site/dom";
 import { nameElement } from "../site/names";
 import { behindNumber, exact, kindOf, loadPoint, single } from "../text/format";
@@ -124,15 +125,20 @@ function whatRanks(figures: Figures): string {
   return `Each ${name} has a place on the axis. To rank them, choose another axis under Customise.`;
 }
 
-function figureEntry(metric: Metric, { value, low, high, step }: Measure): HTMLElement[] {
+function figureEntry(metric: Metric, measure: Measure): HTMLElement[] {
+  const { value, low, high, step } = measure;
   const kind = kindOf(metric.unit);
+  const unlike = rangeOfUnlike(measure)?.map((end) => single(kind, end, step));
   const hasInterval = low !== null && high !== null && low < high;
   const range = hasInterval ? ` ${single(kind, low)} to ${single(kind, high)}` : "";
+  const shown = unlike?.join(" to ") ?? single(kind, value, step);
   return [
     h("dt", {}, metric.label),
-    h("dd", {}, h("strong", {}, single(kind, value, step)), h("span", { class: "hint" }, range)),
+    h("dd", {}, h("strong", {}, shown), h("span", { class: "hint" }, unlike ? UNLIKE_HINT : range)),
   ];
 }
+
+const UNLIKE_HINT = " range of the trials, which differ tenfold or more";
 
 /**
  * To which series the ratios of the rows are. The sentence above the chart holds the leader against

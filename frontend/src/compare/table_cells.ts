@@ -1,9 +1,10 @@
 // The cells that the tables of figures share: sortable headings, and numbers with their interval.
 import { type Figures, intervalText, type Measure } from "../api/figures";
+import { rangeOfUnlike, valueText } from "../charts/unlike";
 import { fieldName } from "../query/fields";
 import { valueIn } from "../query/query";
 import { button, h } from "../site/dom";
-import { exact, interval, inUnit, type Kind, type Unit } from "../text/format";
+import { exact, interval, type Kind, type Unit } from "../text/format";
 
 export interface NumberColumn {
   readonly kind: Kind;
@@ -57,17 +58,18 @@ export function valueCell(
   measure: Measure | null,
   { kind, unit, ranged, isMinor }: NumberColumn,
 ): HTMLTableCellElement {
-  const { value, low, high, origin, step } = measure ?? UNMEASURED;
-  const range = interval(low, high, unit);
+  const shown = measure ?? UNMEASURED;
+  const { value, low, high, origin } = shown;
+  const range = rangeOfUnlike(shown) ? "" : interval(low, high, unit);
   const isReported = origin === "reported" && value !== null;
   return h(
     "td",
     {
       class: `number${value === null ? " unknown" : ""}${isMinor ? ` ${MINOR}` : ""}`,
       "data-sort-value": value ?? "",
-      title: cellTitle(measure ?? UNMEASURED, kind, range !== ""),
+      title: cellTitle(shown, kind, range !== ""),
     },
-    h("span", { class: "value" }, inUnit(value, unit, step)),
+    h("span", { class: "value" }, valueText(shown, unit)),
     isReported && h("span", { class: "origin", "aria-label": "reported by the tool" }, "r"),
     (range || ranged) && h("span", { class: "range" }, range),
   );
@@ -75,15 +77,15 @@ export function valueCell(
 
 const UNMEASURED: Measure = { value: null, low: null, high: null };
 
-function cellTitle(
-  { value, origin, interval: name, pooled }: Measure,
-  kind: Kind,
-  hasRange: boolean,
-): string {
+function cellTitle(measure: Measure, kind: Kind, hasRange: boolean): string {
+  const { value, origin, interval: name, pooled } = measure;
+  const isUnlike = rangeOfUnlike(measure) !== null;
   const source = origin === "reported" ? "as the tool reported it" : origin;
   const range = hasRange && intervalText(name ?? "interval");
   const whole = typeof pooled === "number" && `all requests together ${exact(kind, pooled)}`;
-  return [exact(kind, value), source, range, whole].filter(Boolean).join(", ");
+  const centre = isUnlike ? `geometric mean ${exact(kind, value)}` : exact(kind, value);
+  const unlike = isUnlike && "trials differ tenfold or more";
+  return [centre, source, range, unlike, whole].filter(Boolean).join(", ");
 }
 
 /** "Workload": the head of the column that names the panel of each row; empty without panels. */

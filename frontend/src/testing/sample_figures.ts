@@ -110,7 +110,9 @@ function ratio(value: number): Ratio {
     low: value * 0.96,
     high: value * 1.05,
     verdict: far ? (value > 1 ? "improved" : "regressed") : "inconclusive",
-    why: far ? null : "add about 4 trials to each series (enough 2 times in 3)",
+    why: far
+      ? null
+      : "add about 4 trials to each series (enough 2 times in 3, if the difference is as measured)",
   };
 }
 

@@ -98,6 +98,17 @@ COVERS = _between(93, 97)
 AT_MOST_5 = _at_most(5)
 # Where equal servers are told apart, an interval misses 1x.
 TELLS_FEW = _at_most(7)
+# Tables of trials that lose something, and their words.
+_LOSSES = {"slow-trials": "some trials slower", "skew": "losses that are mostly small"}
+
+
+def _of_losses(table: str, words: str) -> Iterator[Aim]:
+    lead = f"two equal servers, {words}: "
+    yield Aim(f"{lead}the ratio excludes 1× in at most 7 % of cases", table, TOLD, TELLS_FEW)
+    yield Aim(f"{lead}one is improved or regressed in at most 2 %", table, SIZED, _at_most(2))
+    yield Aim(f"{lead}the ratio's interval holds 1× in 93–97 %", table, "ratio covers %", COVERS)
+
+
 AIMS = (
     Aim(
         "figure of one series: its interval holds the true value in 93–97 % of cases",
@@ -224,23 +235,21 @@ AIMS = (
         _between(90, 100),
         has(trials_of=SHARED, true="3 %", n="5"),
     ),
+    *(aim for table, words in _LOSSES.items() for aim in _of_losses(table, words)),
     Aim(
-        "two equal servers, some trials slower: the ratio excludes 1× in at most 7 % of cases",
-        "slow-trials",
+        "two equal servers, 20 trials or more that follow each other: one is improved or regressed"
+        " without a warning in at most 5 % of cases",
+        "dependence",
+        "without a warning %",
+        AT_MOST_5,
+        lambda row: int(row["n"]) >= 20,
+    ),
+    Aim(
+        "two equal servers of different runs, 1 to 10 runs of history: the ratio excludes 1× in at"
+        " most 6 % of cases",
+        "histories",
         TOLD,
-        TELLS_FEW,
-    ),
-    Aim(
-        "two equal servers, some trials slower: one is improved or regressed in at most 2 %",
-        "slow-trials",
-        SIZED,
-        _at_most(2),
-    ),
-    Aim(
-        "two equal servers, some trials slower: the ratio's interval holds 1× in 93–97 %",
-        "slow-trials",
-        "ratio covers %",
-        COVERS,
+        _at_most(6),
     ),
     Aim(
         "equal servers whose starts differ by 2 %: a verdict that is not “Use with care” is given"
@@ -337,6 +346,7 @@ EXCEPTIONS = (
     ),
     Argued("0050", "page-differences", ROWS, _at_least_as("Dunnett %", below=1.3), is_exact),
     Argued("0050", "page-differences", PAIRS, _at_least_as("Games–Howell %", below=0.5), is_exact),
+    Argued("0077", "histories", TOLD, _between(6, 25), has(runs_differ_by="5 %")),
     # Of two runs, the sentence says "in the 2 runs".
     Argued("0021", "runs", TOLD, _between(7, 45), is_of_start, IN_RUN),
     Argued("0021", "runs", SIZED, _between(5, 20), is_of_start, IN_RUN),

@@ -1,12 +1,15 @@
 """How often a statement is true over many draws: each function gives the figures of one row."""
 
+from collections.abc import Sequence
 from itertools import combinations
 from math import expm1, log, sqrt
 
 import numpy as np
 
+from backend.noise.estimate import RunMean, run_variation
+from backend.runs.checks.dependence import follow_each_other
 from backend.stats.changes import find_changes
-from backend.stats.comparison import Page, against_baseline
+from backend.stats.comparison import Floor, Page, against_baseline
 from backend.stats.design import SOUND
 from backend.stats.knee import Load, find_knee
 from backend.stats.replicates import estimate
@@ -88,6 +91,49 @@ def design_cell(
     return [percent(figure, repeats) for figure in (told, sized, unqualified)]
 
 
+def dependence_cell(rng: np.random.Generator, repeats: int, *, draw: Draw, runs: Runs) -> list[str]:
+    """Two equal servers: told apart, with a verdict, with a verdict that no check warns of, and
+    warned of."""
+    told = sized = unwarned = warned = 0
+    for _ in range(repeats):
+        samples, _ = draw(rng, np.zeros(2), runs)
+        (comparison,) = against_baseline(samples[0], samples[1:])
+        warns = any(map(follow_each_other, np.exp(values_of(samples)).tolist()))
+        told += comparison.significant
+        sized += comparison.verdict in SIZED
+        unwarned += comparison.verdict in SIZED and not warns
+        warned += warns
+    return [percent(figure, repeats) for figure in (told, sized, unwarned, warned)]
+
+
+def history_cell(
+    rng: np.random.Generator, repeats: int, *, between: float, history: int
+) -> list[str]:
+    """Two equal servers of different runs, five trials each (CV 1 %), judged by so many runs of two
+    other series: told apart, with a verdict, and the half-width."""
+    told = sized = 0
+    widths = []
+    for _ in range(repeats):
+        effects = rng.normal(0, between, history + 2)
+        trials = rng.normal(effects[:, None, None], 0.01, (history + 2, 2, 5))
+        means = [
+            RunMean(series, run, own.size, own.mean(), own.var() * own.size)
+            for run, of_run in enumerate(trials[2:])
+            for series, own in enumerate(of_run)
+        ]
+        varying = run_variation(means)
+        floor = None if varying is None else Floor(run_sd=varying.sd, run_freedom=varying.freedom)
+        one, other = (one_run(trials[run, 0], run=run) for run in range(2))
+        (comparison,) = against_baseline(one, [other], floor=floor)
+        assert comparison.low is not None
+        assert comparison.high is not None
+        told += comparison.significant
+        sized += comparison.verdict in SIZED
+        widths.append(expm1((comparison.high - comparison.low) / 2))
+    shares = [percent(figure, repeats) for figure in (told, sized)]
+    return [*shares, f"± {100 * np.median(widths):.1f}"]
+
+
 def rounding_cell(rng: np.random.Generator, repeats: int, *, noise: Noise, runs: Runs) -> list[str]:
     """Coverage at the average latency and at the worst; equal servers told apart at the worst.
 
@@ -112,25 +158,32 @@ def rounding_cell(rng: np.random.Generator, repeats: int, *, noise: Noise, runs:
 def advice_cell(
     rng: np.random.Generator, repeats: int, *, count: int, difference: float
 ) -> list[str]:
-    """Comparisons (CV 3 %) that follow the advice once, and until decided or at 1,000 trials.
+    """Comparisons (CV 3 %) that follow the advice until they are decided, or get no number.
 
-    The advice is the median over the comparisons that are not decided at first.
+    The median of the first numbers, and the share that is open at first and gets none. Of those
+    with a number, what is decided after it; of all, what is decided at last.
     """
     right = "improved" if difference > 0.02 else "unchanged"
     advised: list[int] = []
     once, last = [], []
+    hopeless = 0
     for _ in range(repeats):
         base, other = rng.normal(0, 0.03, 1000), rng.normal(log(1 + difference), 0.03, 1000)
-        totals, verdicts = _follow_advice(base, other, count)
-        advised.extend(later - count for later in totals[1:2])
-        once.append(verdicts[:2][-1])
-        last.append(verdicts[-1])
-    shares = []
-    for verdicts in (once, last):
-        decided = [verdict for verdict in verdicts if verdict in DECIDED]
-        wrong = [verdict for verdict in decided if verdict != right]
-        shares += [percent(len(decided), repeats), percent(len(wrong), repeats)]
-    return [f"{np.median(advised):.0f}" if advised else "none", *shares]
+        totals, (first, *later) = _follow_advice(base, other, count)
+        hopeless += first not in DECIDED and not later
+        advised.extend(total - count for total in totals[1:2])
+        once += later[:1]
+        last.append(later[-1] if later else first)
+    number = f"{np.median(advised):.0f}" if advised else "none"
+    shares = (*_decided_shares(once, right), *_decided_shares(last, right))
+    return [number, percent(hopeless, repeats), *shares]
+
+
+def _decided_shares(verdicts: Sequence[str], right: str) -> list[str]:
+    """How many are decided, and how many of them wrongly."""
+    decided = [verdict for verdict in verdicts if verdict in DECIDED]
+    wrong = [verdict for verdict in decided if verdict != right]
+    return [percent(len(each), len(verdicts)) for each in (decided, wrong)]
 
 
 def _follow_advice(base: Floats, other: Floats, count: int) -> tuple[list[int], list[str]]:
@@ -140,11 +193,10 @@ def _follow_advice(base: Floats, other: Floats, count: int) -> tuple[list[int], 
         total = totals[-1]
         (comparison,) = against_baseline(one_run(base[:total]), [one_run(other[:total])])
         verdicts.append(comparison.verdict)
-        if comparison.verdict in DECIDED or total == len(base):
+        advice = None if comparison.verdict in DECIDED else trials_needed(comparison)
+        if advice is None or advice.more is None or total == len(base):
             return totals, verdicts
-        advice = trials_needed(comparison)
-        more = len(base) if advice is None or advice.more is None else advice.more
-        totals.append(min(total + more, len(base)))
+        totals.append(min(total + advice.more, len(base)))
 
 
 def two_stage_cell(rng: np.random.Generator, repeats: int, *, count: int, half: float) -> list[str]:
@@ -196,4 +248,4 @@ def change_cell(
 
 
 def percent(count: float, total: int) -> str:
-    return f"{100 * count / total:.1f}"
+    return f"{100 * count / total:.1f}" if total else "none"

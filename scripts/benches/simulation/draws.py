@@ -5,7 +5,7 @@ many trials each run has. It gives the samples, and what their intervals claim t
 """
 
 from collections.abc import Callable, Sequence
-from math import log
+from math import log, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,6 +71,23 @@ def draw_disturbed(
     slower = np.log1p(-rng.choice(losses, values.shape))
     values += np.where(rng.random(values.shape) < share, slower, 0)
     return [one_run(each) for each in values], levels + share * np.log1p(-np.array(losses)).mean()
+
+
+def draw_skewed(rng: np.random.Generator, levels: Floats, runs: Runs, *, loss: float) -> Drawn:
+    """Trials with a noise of 1 %, each slower by an exponential loss with this mean."""
+    values = _trials(rng, levels, runs, alike(0.01))
+    return [one_run(each - rng.exponential(loss, each.shape)) for each in values], levels - loss
+
+
+def draw_following(
+    rng: np.random.Generator, levels: Floats, runs: Runs, *, correlation: float
+) -> Drawn:
+    """Trials with a noise of 3 % that follow each other: an autoregressive process of order 1."""
+    noise = _trials(rng, np.zeros(len(levels)), runs, alike(0.03))
+    for at in range(1, noise.shape[1]):
+        own = noise[:, at] * sqrt(1 - correlation**2)
+        noise[:, at] = correlation * noise[:, at - 1] + own
+    return [one_run(level + each) for level, each in zip(levels, noise, strict=True)], levels
 
 
 def draw_in_rounds(rng: np.random.Generator, levels: Floats, runs: Runs) -> Drawn:

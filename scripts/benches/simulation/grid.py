@@ -15,6 +15,13 @@ TRUE = (0.0, *DIFFERENCES)
 SLOW_SHARES = (0.10, 0.20, 0.25, 0.30)
 SLOWER_BY = (0.05, 0.10, 0.20)
 COUNTS_WITH_SLOW: Sequence[Runs] = ((5,), (10,), (20,), (30,))
+# Each trial is slower by an exponential share with this mean, so that most lose little, a few much.
+MEAN_LOSSES = (0.01, 0.03, 0.10)
+# How closely a trial follows the one before it.
+CORRELATIONS = (0.0, 0.3, 0.6, 0.9)
+# By how much runs differ, and how many runs of two series the host's history has.
+RUNS_DIFFER_BY = (0.01, 0.03, 0.05)
+HISTORIES = (1, 2, 3, 5, 10)
 ONE_START, IN_TURN = "one of each server", "in turn"
 # How many trials share a start (None: all), and of how many trials the runs are.
 STARTS: Sequence[tuple[str, int | None, Sequence[Runs]]] = (

@@ -7,20 +7,25 @@ from itertools import product
 
 import numpy as np
 
+from backend.stats.sample_size import MOST_ADVISED
 from simulation import cells, draws, pages, winners
 from simulation.grid import (
+    CORRELATIONS,
     COUNTS,
     COUNTS_WITH_SLOW,
     DIFFERENCES,
     FEW,
     FINE,
+    HISTORIES,
     KINDS,
     KINDS_OF_RUNS,
     KINDS_OF_UNLIKE_NOISE,
+    MEAN_LOSSES,
     NOISE_OF_ROUNDED,
     NOISY,
     ORDERS,
     RUNS,
+    RUNS_DIFFER_BY,
     SERIES,
     SHARED,
     SLOW_SHARES,
@@ -34,6 +39,7 @@ from simulation.grid import (
 )
 
 KINDS_OF_PAGES = (*KINDS, *KINDS_OF_RUNS)
+EQUAL_FIGURES = ("told apart %", "improved or regressed %", "ratio covers %", "figure covers %")
 DESIGN_FIGURES = ("told apart %", "improved or regressed %", "without a reason %")
 PAGE_FIGURES = ("rows told %", "improved or regressed %", "size uncertain %")
 
@@ -99,8 +105,49 @@ def slow_trial_table() -> Table:
         )
         for share, loss, runs in product(SLOW_SHARES, SLOWER_BY, COUNTS_WITH_SLOW)
     ]
-    figures = ("told apart %", "improved or regressed %", "ratio covers %", "figure covers %")
-    return Table(("slower trials", "by", "n", *figures), rows)
+    return Table(("slower trials", "by", "n", *EQUAL_FIGURES), rows)
+
+
+def skew_table() -> Table:
+    rows = [
+        (
+            (_percent(loss), in_words(runs)),
+            partial(cells.equal_pair_cell, draw=partial(draws.draw_skewed, loss=loss), runs=runs),
+            4000,
+        )
+        for loss, runs in product(MEAN_LOSSES, COUNTS_WITH_SLOW)
+    ]
+    return Table(("mean loss", "n", *EQUAL_FIGURES), rows)
+
+
+def dependence_table() -> Table:
+    rows = [
+        (
+            (f"{correlation:g}", in_words(runs)),
+            partial(
+                cells.dependence_cell,
+                draw=partial(draws.draw_following, correlation=correlation),
+                runs=runs,
+            ),
+            4000,
+        )
+        for correlation, runs in product(CORRELATIONS, COUNTS_WITH_SLOW)
+    ]
+    figures = ("told apart %", "improved or regressed %", "without a warning %", "warned of %")
+    return Table(("correlation", "n", *figures), rows)
+
+
+def history_table() -> Table:
+    rows = [
+        (
+            (_percent(between), str(history)),
+            partial(cells.history_cell, between=between, history=history),
+            6000,
+        )
+        for between, history in product(RUNS_DIFFER_BY, HISTORIES)
+    ]
+    figures = ("told apart %", "improved or regressed %", "half-width %")
+    return Table(("runs differ by", "runs of history", *figures), rows, "runs of history")
 
 
 def start_table() -> Table:
@@ -212,7 +259,8 @@ def advice_table() -> Table:
     ]
     once = ("decided after it %", "wrong %")
     again = ("decided at last %", "wrong at last %")
-    return Table(("true", "n", "advice: trials a side", *once, *again), rows)
+    advised = ("advice: trials a side", f"more than {MOST_ADVISED} %")
+    return Table(("true", "n", *advised, *once, *again), rows)
 
 
 def two_stage_table() -> Table:
@@ -253,7 +301,10 @@ TABLES: dict[str, Callable[[], Table]] = {
     "rounding": rounding_table,
     "pairs": pair_table,
     "slow-trials": slow_trial_table,
+    "skew": skew_table,
+    "dependence": dependence_table,
     "runs": run_table,
+    "histories": history_table,
     "starts": start_table,
     "order": order_table,
     "pages": page_table,

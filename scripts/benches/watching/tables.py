@@ -4,6 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from textwrap import fill
 from typing import Any
 
+from simulation.printing import as_table
+
 from watching.builds import MOST_RUNS, REQUIREMENT
 from watching.nights import FALL, NIGHTS, NIGHTS_TO_TELL, SERIES
 
@@ -44,49 +46,32 @@ def _is_held(row: Row) -> bool:
 def builds_table(rows: Sequence[Row]) -> str:
     """What the gate says after each run; a line for each history and change."""
     looks = [f"after run {number}" for number in range(1, MOST_RUNS + 1)]
-    lines = [
-        ["runs of history", "build", "asked once", *looks, "runs measured"],
-        ["---"] * (4 + MOST_RUNS),
-    ]
+    lines = []
     for row in rows:
         shares = [row["once"], *row["looks"]]
         runs = f"{row['runs']:.1f}"
         lines.append([str(row["history"]), _build_text(row), *map(_verdicts, shares), runs])
-    return _markdown(lines)
+    return as_table(["runs of history", "build", "asked once", *looks, "runs measured"], lines)
 
 
 def errors_table(rows: Sequence[Row]) -> str:
     """How often the answers about a build err."""
-    lines = [
-        [
-            "runs of history",
-            "build",
-            "regressed in any answer",
-            "an interval leaves out the change",
-        ],
-        ["---"] * 4,
-    ]
+    columns = ["runs of history", "build", "regressed in any answer"]
+    lines = []
     for row in rows:
         if _is_held(row):
             shares = [_percent(row[name]) for name in ("ever_regressed", "ever_wrong")]
             lines.append([str(row["history"]), _build_text(row), *shares])
-    return _markdown(lines)
+    return as_table([*columns, "an interval leaves out the change"], lines)
 
 
 def nights_table(results: Mapping[str, Any]) -> str:
     """What alert rules did."""
     unchanged, halved = results["unchanged"], results["halved"]
     nights = ["1 night", *(f"{number} nights" for number in range(2, NIGHTS_TO_TELL + 1))]
-    lines = [
-        [
-            "nights",
-            "runs differ by",
-            *(f"confirmed after {each}" for each in nights),
-            "right range",
-            "of one commit",
-        ],
-        ["---"] * (4 + NIGHTS_TO_TELL),
-    ]
+    confirmed = [f"confirmed after {each}" for each in nights]
+    columns = ["nights", "runs differ by", *confirmed, "right range", "of one commit"]
+    lines = []
     for run_sd, told, *ranges in _falls(results["falls"]):
         count = sum(row["series"] for row in results["falls"] if row["run_sd"] == run_sd)
         name = f"{count} series fall by {_percent(FALL)}"
@@ -100,7 +85,7 @@ def nights_table(results: Mapping[str, Any]) -> str:
         f"{servers} servers halved at once in {len(halved)} labs: all were confirmed after 2 "
         f"nights in {told} of these labs, in one message in {one}"
     )
-    return f"{_markdown(lines)}\n\n{fill(f'Without a change: {false}. {once}.', WIDTH)}"
+    return f"{as_table(columns, lines)}\n\n{fill(f'Without a change: {false}. {once}.', WIDTH)}"
 
 
 def _falls(rows: Sequence[Row]) -> Iterator[tuple[float, list[float], float, float]]:
@@ -132,7 +117,3 @@ def _verdicts(shares: Sequence[float]) -> str:
 
 def _percent(share: float) -> str:
     return f"{share * 100:.3g} %"
-
-
-def _markdown(lines: Sequence[Sequence[str]]) -> str:
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)

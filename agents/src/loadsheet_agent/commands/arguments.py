@@ -265,11 +265,7 @@ def _add_check(commands: Commands) -> None:
     check.add_argument("--baseline", metavar="SIDE", required=True, help="what to compare with")
     check.add_argument("--candidate", metavar="SIDE", help="what was built")
     add_repeated(check, "--run", "ID", "a run of the build; several runs count together")
-    narrow = check.add_argument_group(
-        "what to judge; without these flags, everything in the candidate"
-    )
-    for name in ("server", "workload", "tool", "host", "connections", "rate"):
-        add_repeated(narrow, f"--{name}", name.upper(), "repeatable")
+    _add_judged(check)
     check.add_argument(
         "--may-differ",
         choices=("host", "tool"),
@@ -296,6 +292,16 @@ def _add_check(commands: Commands) -> None:
         default=120.0,
         help="how long to ask again while the service is busy or reads the run (120)",
     )
+
+
+def _add_judged(check: argparse.ArgumentParser) -> None:
+    """The flags that say what is judged."""
+    narrow = check.add_argument_group(
+        "what to judge; without these flags, everything in the candidate"
+    )
+    for name in ("server", "workload", "tool", "host", "connections", "rate"):
+        add_repeated(narrow, f"--{name}", name.upper(), "repeatable")
+    add_repeated(check, "--expect", "SERVER:WORKLOAD", "a series that must be judged; repeatable")
 
 
 def _add_measuring(check: argparse.ArgumentParser) -> None:

@@ -73,6 +73,7 @@ def _question(arguments: Namespace) -> Question:
         "baseline": [arguments.baseline],
         "require": arguments.requirements,
         **{name: getattr(arguments, name) for name in NARROWING},
+        "expect": arguments.expect,
         "may_differ": arguments.may_differ,
         "workspace": [arguments.workspace] if arguments.workspace else [],
         "most_runs": [str(arguments.most_runs)] if arguments.most_runs != 1 else [],

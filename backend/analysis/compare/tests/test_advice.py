@@ -13,6 +13,7 @@ def sample(*rates):
     return Sample(tuple(Observation(log(rate), run=1) for rate in rates))
 
 
+CHANCE = "enough 2 times in 3, if the difference is as measured"
 SECOND_RUN = (
     "30 more trials of each series would not be enough: measure a second run on a quieter machine, "
     "and restart servers for each repeat"
@@ -22,7 +23,10 @@ SECOND_RUN = (
 @pytest.mark.parametrize(
     ("noise", "advice"),
     [
-        (10, "add about 2 trials to each series (enough 2 times in 3)"),
+        (
+            10,
+            f"add about 2 trials to each series ({CHANCE})",
+        ),
         # 60, 222 and 85 trials: of such noise, chance differences are large, so fewer are enough.
         (20, SECOND_RUN),
         (60, SECOND_RUN),
@@ -40,7 +44,7 @@ def test_noise_far_beyond_the_threshold_asks_for_a_quieter_machine_first():
     low, high = sample(900, 1100, 1000), sample(1100, 1350, 1200)
     (comparison,) = against_baseline(low, [high])
     assert advise(comparison, relevant=0.02).text == (
-        "measure on a quieter machine, or add about 2 trials to each series (enough 2 times in 3)"
+        f"measure on a quieter machine, or add about 2 trials to each series ({CHANCE})"
     )
 
 

@@ -62,7 +62,8 @@ def _fail(trial, chance):
         trial.errors = {"connect": refused}
         made = trial.requests_completed + refused
         trial.error_rate = refused / made
-        trial.save(update_fields=["errors", "error_rate"])
+        trial.attempts, trial.failed = made, refused
+        trial.save(update_fields=["errors", "error_rate", "attempts", "failed"])
 
 
 def ask(workspace, text=""):

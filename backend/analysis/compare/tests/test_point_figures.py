@@ -30,6 +30,29 @@ def test_throughput_is_the_geometric_mean_with_its_interval_and_warmups_do_not_c
     assert measure["interval"] == "95 % interval within this run"
 
 
+def test_unlike_trials_have_their_range_where_it_is_narrower_than_the_interval(lab):
+    make_run(lab, CellSpec(rates=(10.0, 10.2, 500.0)))
+    measure = only_point(ask(lab))["metrics"]["throughput"]
+    assert measure["value"] == pytest.approx(geometric_mean((10.0, 10.2, 500.0)))
+    assert (measure["low"], measure["high"]) == (10.0, 500.0)
+    assert measure["interval"] == "range of the trials, which differ tenfold or more"
+
+
+@pytest.mark.parametrize(
+    "rates",
+    [
+        (10.0, 10.2, 99.0),  # below tenfold
+        (10.0, 500.0),  # too few for an interval
+        (10.0, 10.2, 9.9, 10.1, 10.3, 500.0),  # the interval is narrower
+    ],
+)
+def test_other_trials_keep_their_interval(lab, rates):
+    make_run(lab, CellSpec(rates=rates))
+    measure = only_point(ask(lab))["metrics"]["throughput"]
+    assert measure["interval"] == (None if len(rates) < 3 else "95 % interval within this run")
+    assert (measure["low"], measure["high"]) != (min(rates), max(rates))
+
+
 def test_trials_without_a_throughput_do_not_count(lab):
     make_run(lab, CellSpec(rates=(1000.0, None, 1020.0)), CellSpec("dead", rates=(None,)))
     figures = ask(lab)
@@ -72,7 +95,7 @@ def test_unknown_latency_and_error_rate_stay_unknown(lab):
 def test_the_error_rate_pools_attempts_and_not_rates(lab):
     run = make_run(lab, CellSpec(rates=(1000.0, 100.0, 100.0)))
     slow = run.trials.filter(warmup=False).last()
-    slow.error_rate, slow.requests_ok = 0.5, 500
+    slow.error_rate, slow.requests_ok, slow.failed = 0.5, 500, 500
     slow.save()
     rate = only_point(ask(lab))["metrics"]["error_rate"]
     assert rate["value"] == pytest.approx(500 / 12_000)
@@ -85,6 +108,7 @@ def test_attempts_that_got_no_response_count_in_the_pooled_error_rate(lab):
     refused.requests_completed = refused.requests_ok = 0
     refused.throughput_rps, refused.error_rate = 0.0, 1.0
     refused.errors = {"connect": 10_000}
+    refused.attempts = refused.failed = 10_000
     refused.save()
     point = only_point(ask(lab))
     assert point["metrics"]["error_rate"]["value"] == pytest.approx(10_000 / 30_000)

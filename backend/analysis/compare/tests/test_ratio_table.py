@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from backend.analysis.compare.comparability import Comparability
+from backend.analysis.compare.entrant import Entrant
 from backend.analysis.compare.ratio_table import Entry, Figure, entry_of, make_ratio_table
 from backend.analysis.compare.ratios import Yardstick
 from backend.analysis.figures import Baseline
@@ -175,33 +176,31 @@ def test_the_answer_has_the_shape_of_the_figures():
     assert answer.outcome.status == "comparable"
 
 
-def measure(trials):
-    return Measure(None, None, None, (), None, None, sample=trials)
+def point_of(x, trials, *, is_overload):
+    """A point with a p99: of trials, or rounded to zero in some."""
+    p99 = Measure(0.0, None, None, (), None, None, sample=trials)
+    metrics = {"p99": p99, "error_rate": Measure(None, None, None, (), None, None)}
+    return SimpleNamespace(x=x, metrics=metrics, failing=False, overload=is_overload, cells=())
 
 
 def test_a_series_is_an_entry_with_why_a_point_is_not_ranked():
-    points = [
-        SimpleNamespace(x=8, metrics={"p99": measure(sample(2.5))}),
-        SimpleNamespace(x=64, metrics={"p99": measure(sample(5.0))}),
-        SimpleNamespace(x=512, metrics={"p99": measure(None)}),
+    samples = {8: sample(2.5), 64: sample(5.0), 512: None}
+    entrants = [
+        Entrant("aa", "nginx 1.27", point_of(x, own, is_overload=x == 64))
+        for x, own in samples.items()
     ]
     first = SimpleNamespace(
         server=SimpleNamespace(name="nginx"), workload=SimpleNamespace(name="hello")
     )
-    sweep = SimpleNamespace(group=SimpleNamespace(first=first), points=points)
-    found = entry_of(
-        sweep,
-        row="nginx 1.27",
-        metric="p99",
-        unranked=lambda point: "overload" if point.x == 64 else None,
-    )
+    found = entry_of(first, entrants, row="nginx 1.27", metric="p99")
+    overload = "It did not reach the offered rate, so its latency is not ranked."
     assert found == Entry(
         "nginx 1.27",
         "nginx",
         "hello",
-        {8: figure(2.5), 64: figure(5.0, "overload"), 512: Figure(None)},
+        {8: figure(2.5), 64: Figure(None, overload), 512: Figure(None)},
     )
-    assert found.figures[64].why_not == "overload"
+    assert found.figures[64].why_not == overload
     assert found.figures[512].why_not == "A figure is unknown or zero."
 
 

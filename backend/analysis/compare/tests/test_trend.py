@@ -3,6 +3,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from backend.analysis.compare.entrant import Entrant
+from backend.analysis.compare.ratios import Yardstick
 from backend.analysis.compare.trend import Track, list_changes, track_of, trend_headline
 from backend.analysis.grouping.measures import Measure
 from backend.analysis.query.metrics import METRICS
@@ -20,11 +22,21 @@ def track(*factors):
 
 
 def changes(one, metric=P99):
-    return list_changes([one], metric=metric, axis="version", relevant=0.02)
+    return list_changes([one], yardstick(metric), metric=metric, axis="version")
+
+
+def yardstick(metric, families=1):
+    return Yardstick(metric.better, 0.02, families=families)
+
+
+def headline(found, tracks, metric=P99, **more):
+    return trend_headline(found, tracks, yardstick(metric), metric=metric, axis="version", **more)
 
 
 def test_a_change_has_its_levels_its_ratio_and_a_sentence():
-    (found,) = changes(track(40, 40.1, 40, 39.9, 52, 52.1, 52))
+    (change,) = changes(track(40, 40.1, 40, 39.9, 52, 52.1, 52))
+    found = change.record
+    assert change.claim[1:] == ("nginx 1.4", "nginx 1.3")
     assert (found.series, found.x, found.verdict) == ("aa", "1.4", "regressed")
     assert found.ratio == pytest.approx(found.after / found.before)
     assert found.low < found.ratio < found.high
@@ -34,7 +46,8 @@ def test_a_change_has_its_levels_its_ratio_and_a_sentence():
 
 def test_a_change_that_may_be_below_the_threshold_is_no_improvement():
     one = track(*[1] * 6, *[0.977] * 6)
-    (change,) = changes(one)
+    (found,) = changes(one)
+    change = found.record
     assert change.low < change.ratio < 1 / 1.02 < change.high < 1
     assert change.verdict == "size_uncertain"
     assert change.text.startswith("nginx changed with version 1.6: latency p99 0.977× [0.9")
@@ -50,38 +63,35 @@ def test_more_throughput_is_better_on_a_date():
             for at, (_, trials) in enumerate(track(1, 1, 1, 1, 2, 2, 2).values, start=1)
         ],
     )
-    (found,) = list_changes([one], metric=THROUGHPUT, axis="date", relevant=0.02)
-    assert found.text.startswith("nginx improved on 2026-03-05: throughput 2.00×")
+    (found,) = list_changes([one], yardstick(THROUGHPUT), metric=THROUGHPUT, axis="date")
+    assert found.record.text.startswith("nginx improved on 2026-03-05: throughput 2.00×")
 
 
 def test_the_finding_is_the_largest_change():
     one = track(*[1] * 6, *[1.2] * 6, *[2] * 6)
     found = changes(one)
     assert len(found) == 2
-    text = trend_headline(found, [one], metric=P99, axis="version", relevant=0.02)
+    text = headline(found, [one])
     assert text == (
-        f"{found[1].text}; 1 more change. To rule out a drift of the machine, measure the versions "
-        "before and after the change in one run"
+        f"{found[1].record.text}; 1 more change. To rule out a drift of the machine, measure the "
+        "versions before and after the change in one run"
     )
-    text = trend_headline(found, [one], metric=P99, axis="version", relevant=0.02, is_one_run=True)
-    assert text == f"{found[1].text}; 1 more change"
+    text = headline(found, [one], is_one_run=True)
+    assert text == f"{found[1].record.text}; 1 more change"
 
 
 def test_no_change_is_said_and_too_few_versions_too():
     steady, short = track(*[1] * 12), track(1, 2)
-    words = {"metric": P99, "axis": "version", "relevant": 0.02}
-    assert trend_headline(changes(steady), [steady], **words) == (
+    assert headline(changes(steady), [steady]) == (
         "nginx: no lasting change of latency p99 of 2 % or more since 1.0 (12 versions)"
     )
     # Two versions are a pair: no step between them is called a change.
-    assert trend_headline([], [short], **words) == (
-        "nginx: too few versions to find a change (2 of 6)"
-    )
+    assert headline([], [short]) == ("nginx: too few versions to find a change (2 of 6)")
 
 
 def test_each_server_of_a_trend_is_named_with_its_own_versions():
     long, short = track(*[1] * 12), Track("bb", "caddy", [("2.8", STEADY), ("2.9", STEADY)])
-    text = trend_headline([], [short, long], metric=P99, axis="version", relevant=0.02)
+    text = headline([], [short, long])
     assert text == (
         "nginx: no lasting change of latency p99 of 2 % or more since 1.0 (12 versions); "
         "caddy: too few versions to find a change (2 of 6)"
@@ -92,7 +102,7 @@ def test_a_negative_answer_says_what_it_could_have_found():
     """Versions that differ by 10 % hide a change that versions without noise would show."""
     one = track(*[1, 1.1] * 5, 0.86)
     assert changes(one, THROUGHPUT) == []
-    text = trend_headline([], [one], metric=THROUGHPUT, axis="version", relevant=0.02)
+    text = headline([], [one], THROUGHPUT)
     assert re.fullmatch(
         r"nginx: no lasting change of throughput of [34]\d % or more since 1.0 \(11 versions\)",
         text,
@@ -101,8 +111,12 @@ def test_a_negative_answer_says_what_it_could_have_found():
 
 def test_a_series_is_a_track_without_the_points_that_are_not_ranked():
     measure = Measure(1.7, None, None, (1.0, None, 3.0), "computed", None)
-    points = [SimpleNamespace(x=x, metrics={"p99": measure}) for x in ("1.0", "1.1")]
-    sweep = SimpleNamespace(group=SimpleNamespace(id="aa", label="nginx"), points=points)
-    found = track_of(sweep, "p99", lambda point: "failing" if point.x == "1.1" else None)
+    metrics = {"p99": measure, "error_rate": Measure(None, None, None, (), None, None)}
+    overloads = {"1.0": False, "1.1": True, None: False}
+    by_x = [
+        (x, Entrant("aa", "nginx", SimpleNamespace(metrics=metrics, failing=False, overload=each)))
+        for x, each in overloads.items()
+    ]
+    found = track_of("aa", "nginx", by_x, "p99")
     assert found == Track("aa", "nginx", [("1.0", (1.0, 3.0)), ("1.1", ())])
     assert found.known == 1

@@ -9,6 +9,7 @@ from backend.analysis.figures import Id, Instant, Number, Outcome, Place, Ratio
 from backend.analysis.judge.cases import CaseVerdict
 from backend.analysis.pages.pair.answer import PairFigure
 from backend.analysis.record import Record
+from backend.stats.sample_size import MOST_ADVISED
 
 VerdictText = Annotated[
     str,
@@ -18,6 +19,10 @@ VerdictText = Annotated[
     ),
 ]
 NoiseSource = Literal["history", "host", "assumed"]
+_NOTES = (
+    "What was left out of the judgement, and why, and what no interval allows for: single starts, "
+    "and the order and time of the trials"
+)
 
 
 class GateRun(Record, frozen=True, kw_only=True):
@@ -55,7 +60,9 @@ AdviceUnit = Literal["runs", "starts", "trials"]
 class GateAdvice(Record, frozen=True, kw_only=True):
     """What would settle a row whose noise is too large."""
 
-    more: Annotated[Number | None, Meta(description="Null if not even 999 more would be enough")]
+    more: Annotated[
+        Number | None, Meta(description=f"Null if not even {MOST_ADVISED} more would be enough")
+    ]
     unit: AdviceUnit
     odds: Annotated[Number, Meta(description="The chance of a verdict")]
 
@@ -113,7 +120,7 @@ class Gate(Record, frozen=True, kw_only=True):
     outcome: Outcome
     rows: Annotated[Sequence[GateRow], Meta(description="The most serious first")]
     noise: Sequence[GateNoise]
-    notes: Annotated[Sequence[str], Meta(description="What was left out of the judgement, and why")]
+    notes: Annotated[Sequence[str], Meta(description=_NOTES)]
     url: Annotated[
         str | None, Meta(description="The page that shows the runs side by side or together")
     ]

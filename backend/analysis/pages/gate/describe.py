@@ -1,11 +1,13 @@
 """A candidate held against a baseline, with the requirements of a build."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp
 from uuid import UUID
 
+from backend.analysis.compare.advice import as_sentence
 from backend.analysis.compare.comparability import Comparability
+from backend.analysis.compare.design import NamedRatio, design_doubts
 from backend.analysis.compare.gathering import Gathered, gather
 from backend.analysis.compare.panels import Judgement, combine
 from backend.analysis.figures import Outcome, Ratio
@@ -25,12 +27,12 @@ from backend.analysis.pages.gate.answer import (
     GateRun,
     GateSide,
 )
+from backend.analysis.pages.gate.expected import lack_of_expected
 from backend.analysis.pages.gate.sentences import (
     GRAVITY,
     change_text,
     finding_text,
     gravest,
-    place_text,
     row_text,
     settle_text,
     verdict_text,
@@ -41,6 +43,7 @@ from backend.analysis.pages.pair.judging import figure_of_measure
 from backend.analysis.query.compare_query import CompareQuery
 from backend.analysis.query.metrics import CORE
 from backend.analysis.query.timestamps import instant
+from backend.analysis.query.units import place_text
 from backend.analysis.record import record_of
 from backend.errors import Conflict
 from backend.links import compare_link, pair_link, run_link
@@ -68,7 +71,7 @@ class StillMeasured(Conflict):
 class GateQuery:
     """What a build asks. `narrow`: a comparison whose filters both sides keep. `may_differ`: what
     need not be the same on both sides. `most_runs`: how many runs the candidate gets at the most,
-    with a question after each."""
+    with a question after each. `expected`: series that must be judged."""
 
     candidate: Side
     baseline: Side
@@ -76,6 +79,7 @@ class GateQuery:
     narrow: CompareQuery
     may_differ: frozenset[str] = frozenset()
     most_runs: int = 1
+    expected: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +113,7 @@ def _answer(asked: GateQuery, candidates: Sequence[Run]) -> Gate:
     judged, noise = _judge(sides, asked)
     comparability = _comparability(sides)
     axis = first.grouping.x
-    missing = _unread_text(first) or _missing_text(asked, first, baselines)
+    missing = _unread_text(first) or _missing_text(asked, first, baselines, judged)
     verdict = gravest([row.verdict for row in judged] + (["not_comparable"] if missing else []))
     reason = missing or _why_nothing(asked, baselines, comparability)
     judged.sort(key=lambda row: GRAVITY.index(row.verdict))
@@ -244,8 +248,11 @@ def _unread_text(gathered: Gathered) -> str | None:
     return None
 
 
-def _missing_text(asked: GateQuery, candidate: Gathered, baselines: Sequence[Run]) -> str | None:
-    """Which series the newest run of the baseline has, and the candidate lacks.
+def _missing_text(
+    asked: GateQuery, candidate: Gathered, baselines: Sequence[Run], judged: Sequence[Judged]
+) -> str | None:
+    """Which series the newest run of the baseline has, and the candidate lacks; else which of the
+    expected series was not judged.
 
     What a build does not measure any more would pass unseen.
     """
@@ -253,9 +260,10 @@ def _missing_text(asked: GateQuery, candidate: Gathered, baselines: Sequence[Run
         return None
     filters = _filters(asked, asked.baseline, baselines[:1])
     newest = gather(CompareQuery().with_filters(**filters), [baselines[0].workspace_id])
-    lacking = sorted(_names(newest) - _names(candidate))
+    lacking = sorted(_names(newest.sweeps) - _names(candidate.sweeps))
     if not lacking:
-        return None
+        of_rows = _names(row.case.sweep for row in judged)
+        return lack_of_expected(asked.expected, _names(candidate.sweeps), of_rows)
     named = ", ".join(f"{workload} of {server}" for server, workload in lacking[:MOST_MISSING])
     more = len(lacking) - MOST_MISSING
     rest = f" and {more} more" if more > 0 else ""
@@ -265,9 +273,9 @@ def _missing_text(asked: GateQuery, candidate: Gathered, baselines: Sequence[Run
     )
 
 
-def _names(gathered: Gathered) -> set[tuple[str, str]]:
-    """The servers of its series with their workloads, read or not."""
-    firsts = (sweep.group.first for sweep in gathered.sweeps)
+def _names(sweeps: Iterable[Sweep]) -> set[tuple[str, str]]:
+    """The servers of series with their workloads, read or not."""
+    firsts = (sweep.group.first for sweep in sweeps)
     return {(first.server.name, first.workload.name) for first in firsts}
 
 
@@ -313,7 +321,7 @@ def _row(judged: Judged, axis: str, *, is_history: bool) -> GateRow:
 
 
 def _notes(sides: _Sides, judged: Sequence[Judged], most_runs: int) -> Sequence[str]:
-    """What was left out, in sentences."""
+    """What was left out, and what no interval allows for, in sentences."""
     candidate = sides.candidate
     notes = list(candidate.left_out)
     if len(candidate.sweeps) > len(sides.judged):
@@ -337,7 +345,20 @@ def _notes(sides: _Sides, judged: Sequence[Judged], most_runs: int) -> Sequence[
             f"The candidate has {runs} runs, more than most_runs = {most_runs}: the intervals of "
             "its answers no longer hold together at 95 %."
         )
-    return notes
+    return [*notes, *_design_notes(judged)]
+
+
+def _design_notes(judged: Sequence[Judged]) -> list[str]:
+    """What the intervals of the verdicts do not allow for, and what to do."""
+    decided = [row for row in judged if row.is_decided]
+    told = [
+        NamedRatio(row.ratio, "the candidate", "the baseline")
+        for row in decided
+        if row.ratio is not None
+    ]
+    limited = [row.case.measure.sample for row in decided if row.ratio is None]
+    doubts = design_doubts(told, [sample.units for sample in limited if sample is not None])
+    return [f"{as_sentence(doubt.text)} {doubt.remedy}" for doubt in doubts]
 
 
 def _notes_of_series(label: str, history: History | None) -> list[str]:

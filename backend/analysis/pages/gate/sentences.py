@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 from backend.analysis.compare.ratio_texts import ratio_text
 from backend.analysis.judge.cases import CaseVerdict, Judged, TrialCounts
-from backend.analysis.query.field import Value, text_of
-from backend.analysis.query.units import at_place, figure_text
+from backend.analysis.query.units import figure_text, place_text
 from backend.noise.sentences import share_text
 from backend.stats.sample_size import MOST_ADVISED, Advice
 from backend.stats.thresholds import LEAST_TRIALS, percent
@@ -33,11 +32,6 @@ def verdict_text(verdict: CaseVerdict, rows: Sequence[Judged]) -> str:
     noisy = [row for row in rows if row.verdict == "too_noisy"]
     is_without_interval = verdict == "too_noisy" and all(row.too_few is not None for row in noisy)
     return _TOO_FEW if is_without_interval else _WORDS[verdict]
-
-
-def place_text(x: Value, axis: str) -> str:
-    """`at 64 connections`; empty if the load is unknown."""
-    return "" if x is None else at_place(text_of(x), axis)
 
 
 def row_text(judged: Judged, axis: str, *, is_history: bool) -> str:
@@ -126,7 +120,7 @@ def _measure_text(counts: Sequence[TrialCounts], *, is_history: bool) -> str:
 
 def advice_text(advice: Advice) -> str:
     """What to measure; a sentence without its full stop."""
-    if not advice.is_practical:
+    if advice.more is None:
         remedy = "measure more runs of the baseline, or " if advice.unit == "run" else ""
         return (
             f"{MOST_ADVISED} more {advice.unit}s of the candidate would not be enough for a "
@@ -195,6 +189,6 @@ def _settle_noisy(rows: Sequence[Judged]) -> str:
     advices = [row.advice for row in rows if row.verdict == "too_noisy" and row.advice is not None]
     if not advices:
         return ""
-    hopeless = [advice for advice in advices if not advice.is_practical]
+    hopeless = [advice for advice in advices if advice.more is None]
     most = max(advices, key=lambda advice: advice.more or 0)
     return f"{advice_text(hopeless[0] if hopeless else most)}."

@@ -81,11 +81,17 @@ class Pair(Record, frozen=True, kw_only=True):
 
     a: PairSide
     b: PairSide
-    finding: str
+    finding: Annotated[str, Meta(description="The sentence with its margin")]
+    sentence: str
+    margin: Annotated[
+        str | None,
+        Meta(description="By how much, and what would decide it; null if nothing is open"),
+    ]
     outcome: Outcome
     trust: Annotated[Trust, Meta(description="Whether to trust the finding")]
     axis: Annotated[str, Meta(description="The label of the axis, such as Connections")]
     differences: Sequence[PairDifference]
+    differences_left_out: Annotated[int, Meta(description="How many more differ; not listed")]
     alike: Annotated[Sequence[str], Meta(description="Names of conditions that do not differ")]
     pairs: Sequence[SeriesPair]
     only_a: Annotated[Sequence[str], Meta(description="Series of a without a counterpart in b")]

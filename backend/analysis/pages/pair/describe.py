@@ -5,6 +5,7 @@ from uuid import UUID
 
 from backend.analysis.compare.comparability import Comparability
 from backend.analysis.compare.gathering import Gathered
+from backend.analysis.compare.headline import Headline
 from backend.analysis.compare.panels import combine
 from backend.analysis.compare.reasons import Harm, Reason
 from backend.analysis.compare.trust import judge_trust
@@ -39,18 +40,21 @@ def _answer(a: Side, b: Side) -> Pair:
     matched = match_series(a.gathered.sweeps, b.gathered.sweeps)
     pairs = judge_pairs(a, b, matched.pairs)
     axis, relevant = a.gathered.grouping.x, a.gathered.demands.relevant
-    differences, alike = find_differences(a, b)
+    differences = find_differences(a, b)
     names = _names(a, b)
-    finding, comparability = _overall(pairs, names, axis, relevant)
+    headline, comparability = _overall(pairs, names, axis, relevant)
     return Pair(
         a=a.to_record(),
         b=b.to_record(),
-        finding=finding,
+        finding=headline.text,
+        sentence=headline.sentence,
+        margin=headline.margin,
         outcome=comparability.to_record(),
         trust=judge_trust(comparability, decide_pairs(pairs, names)),
         axis=FIELDS[axis].label,
-        differences=differences,
-        alike=alike,
+        differences=differences.rows,
+        differences_left_out=differences.left_out,
+        alike=differences.alike,
         pairs=[_series_pair(pair, names, a.gathered, is_alone=len(pairs) == 1) for pair in pairs],
         only_a=_labels(matched.only_a, workloads := _workloads(a, b)),
         only_b=_labels(matched.only_b, workloads),
@@ -59,15 +63,15 @@ def _answer(a: Side, b: Side) -> Pair:
 
 def _overall(
     pairs: Sequence[JudgedPair], names: tuple[str, str], axis: str, relevant: float
-) -> tuple[str, Comparability]:
+) -> tuple[Headline, Comparability]:
     """The sentence about all pairs, and whether they may be compared."""
     if not pairs:
-        return NOTHING_SHARED, Comparability("not_comparable", (), (_NOTHING_SHARED,))
+        return Headline(NOTHING_SHARED), Comparability("not_comparable", (), (_NOTHING_SHARED,))
     judgements = [pair.judgement for pair in pairs]
     # Joined reasons begin with the name of their pair.
     comparability = combine(judgements) if len(pairs) > 1 else judgements[0].comparability
-    finding = write_finding(pairs, comparability, names, axis=axis, relevant=relevant)
-    return finding, comparability
+    headline = write_finding(pairs, comparability, names, axis=axis, relevant=relevant)
+    return headline, comparability
 
 
 def _names(a: Side, b: Side) -> tuple[str, str]:
@@ -82,11 +86,12 @@ def _series_pair(
 ) -> SeriesPair:
     """`is_alone`: whether its finding is that of the page, which says what would decide it."""
     axis, relevant = a.grouping.x, a.demands.relevant
+    headline = write_pair_finding(pair, names, axis=axis, relevant=relevant, is_advised=is_alone)
     return SeriesPair(
         a=pair.a.group.label,
         b=pair.b.group.label,
         slot=pair.a.group.first.server.slot,
-        finding=write_pair_finding(pair, names, axis=axis, relevant=relevant, is_advised=is_alone),
+        finding=headline.text,
         outcome=pair.judgement.comparability.to_record(),
         rows=pair.rows(),
     )

@@ -1,8 +1,9 @@
 """What differs between the sides of a pair: conditions, plan and hosts."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, islice
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 from backend.analysis.compare.measured_factors import find_measured_factors
 from backend.analysis.compare.reasons import factor_text, value_text
@@ -32,16 +33,43 @@ _LOAD_UNITS = {"connections": "connections", "rate": "req/s"}
 _OF_RUNS = frozenset(RUN_PARTS)
 _NOT_FACTS = frozenset({"clock"})
 _TOPICS: dict[str, Topic] = {"server": "server host", "client": "client host"}
+# Stands for a key that one of two tables lacks.
+_ABSENT = object()
 
 
-def find_differences(a: Side, b: Side) -> tuple[list[PairDifference], list[str]]:
-    """What differs, and the names of the conditions that are alike and known."""
+class Differences(NamedTuple):
+    """The first MAX_ROWS differences, how many others there are, and the names of the conditions
+    that are alike and known."""
+
+    rows: list[PairDifference]
+    left_out: int
+    alike: list[str]
+
+
+class _Unlike(NamedTuple):
+    """Two values that differ. The names of its path may have megabytes, and are joined only where
+    the row is shown."""
+
+    topic: Topic
+    path: tuple[str, ...]
+    a: object
+    b: object
+
+
+def find_differences(a: Side, b: Side) -> Differences:
+    """What differs between the sides."""
     conditions, alike = _compare_conditions(a, b)
     rows = [*conditions, *_compare_loads(a, b)]
+    left_out = 0
     if a.run is not None and b.run is not None:
-        rows += [*_compare_runs(a.run, b.run), *_compare_plans(a.run, b.run)]
-        rows += [*_compare_hosts(a.run, b.run)]
-    return rows[:MAX_ROWS], alike
+        unlike = chain(
+            _compare_runs(a.run, b.run),
+            _compare_plans(a.run, b.run),
+            _compare_hosts(a.run, b.run),
+        )
+        rows += map(_row, islice(unlike, max(0, MAX_ROWS - len(rows))))
+        left_out = sum(1 for _ in unlike)
+    return Differences(rows, left_out, alike)
 
 
 def _cells(side: Side) -> list[LoadedCell]:
@@ -131,7 +159,7 @@ def _listed(texts: Iterable[str]) -> str | None:
     return _short(", ".join(str(text) for text in ordered(set(texts)))) or None
 
 
-def _compare_runs(a: Run, b: Run) -> Iterator[PairDifference]:
+def _compare_runs(a: Run, b: Run) -> Iterator[_Unlike]:
     for name, value_a, value_b in (
         ("labels", run_labels_text(a), run_labels_text(b)),
         ("version of the agent", a.agent.get("version"), b.agent.get("version")),
@@ -139,17 +167,16 @@ def _compare_runs(a: Run, b: Run) -> Iterator[PairDifference]:
         ("interrupted", a.interrupted, b.interrupted),
     ):
         if value_a != value_b:
-            yield _row("run", name, value_a, value_b)
+            yield _Unlike("run", (name,), value_a, value_b)
 
 
-def _compare_plans(a: Run, b: Run) -> Iterator[PairDifference]:
+def _compare_plans(a: Run, b: Run) -> Iterator[_Unlike]:
     """The keys of the two plans with other values. A run without a plan has none to compare."""
     if not a.plan or not b.plan or a.plan == b.plan:
         return
-    plan_a, plan_b = (dict(_flat(_plan_of(run))) for run in (a, b))
-    for name in dict.fromkeys((*plan_a, *plan_b)):
-        if plan_a.get(name) != plan_b.get(name):
-            yield _row("plan", name, plan_a.get(name), plan_b.get(name))
+    for path, value_a, value_b in _unlike_leaves(_plan_of(a), _plan_of(b)):
+        values = (None if value is _ABSENT else value for value in (value_a, value_b))
+        yield _Unlike("plan", path, *values)
 
 
 def _plan_of(run: Run) -> Mapping[str, Any]:
@@ -158,17 +185,12 @@ def _plan_of(run: Run) -> Mapping[str, Any]:
     return {"text": run.plan} if document is None else document
 
 
-def _compare_hosts(a: Run, b: Run) -> Iterator[PairDifference]:
+def _compare_hosts(a: Run, b: Run) -> Iterator[_Unlike]:
     for role, topic in _TOPICS.items():
-        facts_a, facts_b = (dict(_flat(_facts(run, role))) for run in (a, b))
-        # A fact that one side does not tell is not known to differ.
-        for name in facts_a:
-            if name in facts_b and facts_a[name] != facts_b[name]:
-                yield _row(topic, name, _fact(name, facts_a[name]), _fact(name, facts_b[name]))
-
-
-def _fact(name: str, value: object) -> object:
-    return factor_text(name, value) if isinstance(value, int) else value
+        for path, value_a, value_b in _unlike_leaves(_facts(a, role), _facts(b, role)):
+            # A fact that one side does not tell is not known to differ.
+            if value_a is not _ABSENT and value_b is not _ABSENT:
+                yield _Unlike(topic, path, value_a, value_b)
 
 
 def _facts(run: Run, role: str) -> Mapping[str, Any]:
@@ -176,8 +198,44 @@ def _facts(run: Run, role: str) -> Mapping[str, Any]:
     return {name: value for name, value in facts.items() if name not in _NOT_FACTS}
 
 
-def _row(topic: Topic, name: str, a: object, b: object) -> PairDifference:
-    return PairDifference(topic=topic, name=_short(name), a=_text(a), b=_text(b))
+def _unlike_leaves(
+    a: object, b: object, path: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], object, object]]:
+    """The leaves of two nested tables that differ, by their paths; _ABSENT where a table has none.
+
+    Both are walked together, so that no list of all leaves is made.
+    """
+    inside_a, inside_b = _members(a, path), _members(b, path)
+    leaf_a = a if inside_a is None else _ABSENT
+    leaf_b = b if inside_b is None else _ABSENT
+    if leaf_a != leaf_b:
+        yield path, leaf_a, leaf_b
+    inside_a, inside_b = inside_a or {}, inside_b or {}
+    for name in dict.fromkeys((*inside_a, *inside_b)):
+        inner_a, inner_b = inside_a.get(name, _ABSENT), inside_b.get(name, _ABSENT)
+        yield from _unlike_leaves(inner_a, inner_b, (*path, name))
+
+
+def _members(value: object, path: tuple[str, ...]) -> Mapping[str, Any] | None:
+    """The members of a table; tables of a list go by their names. None of a leaf."""
+    if len(path) >= MAX_LEVELS:
+        return None
+    if isinstance(value, dict):
+        return value
+    if isinstance(value, list) and value and all(isinstance(part, dict) for part in value):
+        return {str(part.get("name", at)): part for at, part in enumerate(value, start=1)}
+    return None
+
+
+def _row(unlike: _Unlike) -> PairDifference:
+    name = _short(".".join(map(_short, unlike.path)))
+    is_fact = unlike.topic in _TOPICS.values()
+    a, b = (_fact(name, value) if is_fact else value for value in (unlike.a, unlike.b))
+    return PairDifference(topic=unlike.topic, name=name, a=_text(a), b=_text(b))
+
+
+def _fact(name: str, value: object) -> object:
+    return factor_text(name, value) if isinstance(value, int) else value
 
 
 def _text(value: object) -> str | None:
@@ -190,21 +248,3 @@ def _text(value: object) -> str | None:
 
 def _short(text: str) -> str:
     return text if len(text) <= MAX_TEXT else f"{text[: MAX_TEXT - 1]}…"
-
-
-def _flat(value: Any, path: str = "", level: int = 0) -> Iterator[tuple[str, Any]]:
-    """The leaves of nested tables by their dotted paths. Tables of a list go by their names."""
-    members = _members(value) if level < MAX_LEVELS else None
-    if members is None:
-        yield path, value
-        return
-    for name, member in members:
-        yield from _flat(member, f"{path}.{name}" if path else str(name), level + 1)
-
-
-def _members(value: Any) -> Sequence[tuple[str, Any]] | None:
-    if isinstance(value, dict):
-        return list(value.items())
-    if isinstance(value, list) and value and all(isinstance(part, dict) for part in value):
-        return [(str(part.get("name", at)), part) for at, part in enumerate(value, start=1)]
-    return None

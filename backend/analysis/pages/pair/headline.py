@@ -6,15 +6,14 @@ from dataclasses import replace
 
 from backend.analysis.compare.advice import found_text
 from backend.analysis.compare.comparability import Comparability
-from backend.analysis.compare.decision import Decision, doubt_of, with_one_advice
-from backend.analysis.compare.design import design_doubts
-from backend.analysis.compare.headline import ahead_text, open_text
+from backend.analysis.compare.decision import Decision, doubts_of
+from backend.analysis.compare.design import NamedRatio
+from backend.analysis.compare.headline import Headline, write_difference
 from backend.analysis.compare.ratio_texts import ratio_text
 from backend.analysis.pages.pair.judging import JudgedPair
 from backend.analysis.query.field import Value, text_of
-from backend.analysis.query.units import at_place
-from backend.stats import Ratio, Verdict
-from backend.stats.thresholds import percent
+from backend.analysis.query.units import at_place, place_text
+from backend.stats import Verdict
 
 METRIC = "throughput"
 MAX_NAMED = 3
@@ -35,19 +34,18 @@ def write_finding(
     *,
     axis: str,
     relevant: float,
-) -> str:
+) -> Headline:
     """The answer about all pairs. `names`: of a and b, where their series have one name."""
     if not comparability.allows_ranking:
-        return _sentence_case(_no_comparison(comparability))
+        return _capitalised(_no_comparison(comparability))
     if len(pairs) > 1:
-        return _sentence_case(_counted(pairs, names))
+        return _capitalised(_counted(pairs, names))
     labels = (pairs[0].a.group.label, pairs[0].b.group.label)
     if labels[0] != labels[1]:
-        return _sentence_case(write_pair_finding(pairs[0], labels, axis=axis, relevant=relevant))
-    text = write_pair_finding(pairs[0], names, axis=axis, relevant=relevant)
+        return _capitalised(write_pair_finding(pairs[0], labels, axis=axis, relevant=relevant))
+    told = write_pair_finding(pairs[0], names, axis=axis, relevant=relevant)
     # Of one name: it is a condition that the two differ in, if in anything.
-    subject = f"{comparability.intent}: " if comparability.intent else ""
-    return _sentence_case(f"{subject}{text}")
+    return _capitalised(told.prefixed(comparability.intent) if comparability.intent else told)
 
 
 def write_pair_finding(
@@ -57,7 +55,7 @@ def write_pair_finding(
     axis: str,
     relevant: float,
     is_advised: bool = True,
-) -> str:
+) -> Headline:
     """The answer about one pair, at its highest shared load.
 
     `is_advised`: whether an open ratio says what would decide it.
@@ -70,19 +68,18 @@ def write_pair_finding(
     ratio = pair.ratios[place, METRIC]
     if not is_advised:
         ratio = replace(ratio, advice=None)
-    return _compared(ratio, names, at_place(text_of(place), axis), relevant)
+    claim = NamedRatio(ratio, *names[::-1])
+    return write_difference(claim, METRIC, place_text(place, axis), relevant)
 
 
 def decide_pairs(pairs: Sequence[JudgedPair], names: tuple[str, str]) -> Decision:
     """What the ratios decide that the finding is about: of throughput, at the highest loads."""
-    ratios = [
-        (_labels(pair, names), pair.ratios[place, METRIC])
+    claims = tuple(
+        NamedRatio(pair.ratios[place, METRIC], *_labels(pair, names))
         for pair in pairs
         if (place := pair.highest_shared) is not None
-    ]
-    doubts = with_one_advice((ratio, doubt_of(ratio, *labels)) for labels, ratio in ratios)
-    doubts += design_doubts((ratio, *labels) for labels, ratio in ratios)
-    return Decision(tuple(ratio for _, ratio in ratios), tuple(doubts))
+    )
+    return Decision(claims, tuple(doubts_of(claims)))
 
 
 def _labels(pair: JudgedPair, names: tuple[str, str]) -> tuple[str, str]:
@@ -91,40 +88,23 @@ def _labels(pair: JudgedPair, names: tuple[str, str]) -> tuple[str, str]:
     return (a, b) if a != b else (f"{a} of {names[0]}", f"{b} of {names[1]}")
 
 
-def _no_comparison(comparability: Comparability) -> str:
-    return f"not comparable: {comparability.to_record().reasons[0]}"
+def _no_comparison(comparability: Comparability) -> Headline:
+    return Headline(f"not comparable: {comparability.to_record().reasons[0]}")
 
 
-def _compared(ratio: Ratio, names: tuple[str, str], at: str, relevant: float) -> str:
-    a, b = names
-    text, limit = ratio_text(ratio), percent(relevant)
-    where = f"{at}, {ratio.scope}" if ratio.scope else at
-    if ratio.verdict in ("improved", "regressed"):
-        return ahead_text(METRIC, b, a, ratio, where)
-    if ratio.verdict == "unchanged":
-        return f"{a} and {b} are level {where}: {text}, within the threshold of {limit}"
-    if ratio.verdict == "size_uncertain":
-        clear = ahead_text(METRIC, b, a, ratio, where)
-        lack = f"; {ratio.lack}" if ratio.lack else ""
-        return f"{clear}, but the difference may be below the threshold of {limit}{lack}"
-    lack = "too few trials" if ratio.low is None else "too noisy"
-    why = open_text(ratio)
-    return f"{lack} to say whether {b} differs from {a} {at} ({text}){f': {why}' if why else ''}"
-
-
-def _no_place(pair: JudgedPair, names: tuple[str, str], axis: str) -> str:
+def _no_place(pair: JudgedPair, names: tuple[str, str], axis: str) -> Headline:
     measured = [
         f"{name} {_places_text([point.x for point in sweep.points], axis)}"
         for name, sweep in zip(names, (pair.a, pair.b), strict=True)
     ]
-    return f"no load point of both has a figure to compare: {'; '.join(measured)}"
+    return Headline(f"no load point of both has a figure to compare: {'; '.join(measured)}")
 
 
 def _places_text(places: Sequence[Value], axis: str) -> str:
     return at_place(", ".join(text_of(x) for x in places if x is not None), axis)
 
 
-def _counted(pairs: Sequence[JudgedPair], names: tuple[str, str]) -> str:
+def _counted(pairs: Sequence[JudgedPair], names: tuple[str, str]) -> Headline:
     """`run B against run A: of 4 series, 1 slower (node 0.87× [0.81, 0.93]); 3 level`."""
     by_verdict: dict[str, list[str]] = defaultdict(list)
     finds_from: list[float] = []
@@ -139,7 +119,7 @@ def _counted(pairs: Sequence[JudgedPair], names: tuple[str, str]) -> str:
         finds_from += [] if ratio.finds_from is None else [ratio.finds_from]
     outcomes = [*_COUNTED.values(), _WITHOUT_INTERVAL, "without a shared load point"]
     counts = [_count(outcome, by_verdict[outcome]) for outcome in outcomes if by_verdict[outcome]]
-    return (
+    return Headline(
         f"{names[1]} against {names[0]}, each at its highest shared load: of {len(pairs)} series, "
         f"{'; '.join(counts)}{_found(finds_from)}"
     )
@@ -157,7 +137,8 @@ def _count(word: str, labels: Sequence[str]) -> str:
     return f"{len(labels)} {word} ({', '.join(labels[:MAX_NAMED])}{more})"
 
 
-def _sentence_case(text: str) -> str:
+def _capitalised(headline: Headline) -> Headline:
     """With a capital at the start, but for names: they begin as they are written."""
-    is_ours = text.startswith(("run ", "not ", "too ", "no ", "only "))
-    return text[:1].upper() + text[1:] if is_ours else text
+    text = headline.sentence
+    is_ours = text.startswith(("run ", "not ", "no ", "only "))
+    return replace(headline, sentence=text[:1].upper() + text[1:]) if is_ours else headline

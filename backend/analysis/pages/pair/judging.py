@@ -2,13 +2,12 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from backend.analysis import figures
 from backend.analysis.compare.gathering import Gathered
 from backend.analysis.compare.panels import Judgement
 from backend.analysis.compare.ratio_texts import ratio_text
-from backend.analysis.compare.ratios import Yardstick, floor_of
 from backend.analysis.grouping.measures import Measure
 from backend.analysis.grouping.points import Point, place_of
 from backend.analysis.grouping.sweep import Sweep
@@ -16,7 +15,7 @@ from backend.analysis.judge.comparable import comparable_sample, judge_pair
 from backend.analysis.pages.pair.answer import PairFigure, PairRow
 from backend.analysis.pages.pair.sides import Side
 from backend.analysis.query.field import Value, ordered
-from backend.analysis.query.metrics import CORE, METRICS
+from backend.analysis.query.metrics import CORE
 from backend.analysis.record import record_of
 from backend.stats import Ratio
 from backend.stats.replicates import Sample
@@ -100,7 +99,7 @@ def _ratios(
             families[key][number] = samples
     ratios: list[dict[tuple[Value, str], Ratio]] = [{} for _ in pairs]
     for (x, metric), samples_of in families.items():
-        yardstick = _yardstick(a, b, metric)
+        yardstick = replace(a, noises=(*a.noises, *b.noises)).yardstick(metric=metric)
         for number, ratio in zip(
             samples_of, yardstick.matched(list(samples_of.values())), strict=True
         ):
@@ -123,8 +122,3 @@ def _samples(
             if own is not None and other is not None:
                 samples.append(((point_a.x, metric), (own, other)))
     return samples
-
-
-def _yardstick(a: Gathered, b: Gathered, metric: str) -> Yardstick:
-    floor = floor_of((*a.noises, *b.noises)) if METRICS[metric].group == "rate" else None
-    return Yardstick(METRICS[metric].better, a.demands.relevant, floor)

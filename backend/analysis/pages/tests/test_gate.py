@@ -41,13 +41,14 @@ def add_history(workspace, count=8, noise=0.01, rate=1000.0, seed=3):
     return [add_run(workspace, day, rate * (1 + chance.gauss(0, noise))) for day in range(count)]
 
 
-def gate(workspace, candidate, *texts, baseline="main", may_differ=(), **narrow):
+def gate(workspace, candidate, *texts, baseline="main", may_differ=(), expected=(), **narrow):
     asked = GateQuery(
         candidate=read_side("candidate", [candidate]),
         baseline=read_side("baseline", [baseline]),
         requirements=read_requirements(texts or ["throughput > -5%"]),
         narrow=CompareQuery.parse(narrow),
         may_differ=frozenset(may_differ),
+        expected=tuple(expected),
     )
     return judge_build(asked, workspace_ids=[workspace.pk], viewer="viewer")
 
@@ -151,9 +152,9 @@ def test_only_runs_since_the_last_change_of_the_branch_count(workspace):
     answer = gate(workspace, of(add_run(workspace, 20, 700, branch="topic")))
     assert answer.verdict == "unchanged"
     assert answer.rows[0].baseline_runs == 8
-    assert answer.notes == [
+    assert answer.notes[0] == (
         "Up to 8 runs of the baseline are older than its last change and do not count."
-    ]
+    )
 
 
 def test_another_load_tool_is_not_comparable_with_the_reason(workspace):

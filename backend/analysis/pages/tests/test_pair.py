@@ -256,10 +256,32 @@ def test_two_versions_of_one_run_say_what_three_trials_do_not_show(workspace):
     cells = [CellSpec("caddy", version=str(rate), rates=rates(rate)) for rate in (1000, 1020)]
     make_run(workspace, *cells)
     old, new = Server.objects.order_by("version")
-    assert pair_of(old, new).finding.endswith(
-        "at 64 connections, in this run, but the difference may be below the threshold of 2 %; "
-        "three trials a side do not show by how much"
-    )
+    told = pair_of(old, new).finding
+    assert told.startswith("caddy 1020 is ahead of caddy 1000 at 64 connections, in this run, ")
+    assert ", perhaps by less than 2 %: 1.020× [" in told
+    assert told.endswith("]. Three trials a side do not show by how much")
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "told"),
+    [
+        (
+            rates(1000),
+            rates(1002),
+            ("caddy 2 and caddy 1 are level at 64 ", "the threshold of 2 %"),
+        ),
+        (
+            (1000, 1300, 800),
+            (1010, 1250, 820),
+            ("Too noisy to compare caddy 2 and caddy 1 at 64 connections: ", "been found; "),
+        ),
+    ],
+)
+def test_a_pair_is_told_in_the_words_of_a_ranking(workspace, older, newer, told):
+    cells = (("1", older), ("2", newer))
+    make_run(workspace, *(CellSpec("caddy", version=name, rates=own) for name, own in cells))
+    finding = pair_of(*Server.objects.order_by("version")).finding
+    assert all(text in finding for text in told), finding
 
 
 def test_two_versions_of_a_server_over_all_their_runs(workspace):

@@ -6,15 +6,17 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from backend.analysis.loading.viewer_slots import MEMBERS
-from backend.analysis.pages import session
+from backend.analysis.pages import joint_trials, session
 from backend.analysis.pages.session import describe_session
 from backend.formats.model import ParsedTrial, TimeSlice
-from backend.formats.read_trial import ReadTrial
+from backend.formats.read_trial import ReadTrial, unpack_slices
 from backend.runs.measured.measured import TrialRecord
-from backend.runs.models import Run, Trial
+from backend.runs.models import Run, Trial, TrialTimeline
 from backend.runs.recording.record import RunInput, record_run
 from backend.stats import Histogram
 from backend.testing.uploads import make_tenant
@@ -194,6 +196,99 @@ def test_trials_are_read_few_at_a_time(lab, monkeypatch):
     assert [trial.ordinal for trial in whole.trials] == [0, 1, 2]
 
 
+@pytest.fixture
+def unpacked(monkeypatch):
+    """The bytes of each time series that was unpacked."""
+    sizes = []
+
+    def unpack(packed):
+        text = unpack_slices(packed)
+        sizes.append(len(text))
+        return text
+
+    monkeypatch.setattr(joint_trials, "unpack_slices", unpack)
+    return sizes
+
+
+def measure_twice_together(lab):
+    """Two trials of two agents, with time series and histograms."""
+    series = result(elapsed_s=4.0, completed=1000, timeline=seconds(100, 200, 300, 400))
+    for ordinal in range(2):
+        for _ in range(2):
+            agent(lab, ordinal=ordinal, parsed=series, histogram=latencies(1000, 2000))
+
+
+TOO_LARGE = "the time series and histograms of all agents are too large for one page."
+
+
+def test_each_time_series_is_unpacked_once(lab, unpacked):
+    measure_twice_together(lab)
+    trials = describe_session(lab.workspace.pk, "big").trials
+    assert [(trial.is_complete, trial.is_even) for trial in trials] == [(True, False)] * 2
+    assert len(unpacked) == 4
+
+
+def test_no_more_is_unpacked_than_is_allowed(lab, unpacked, monkeypatch):
+    """Packed a series may be a thousandth of what it unpacks to."""
+    measure_twice_together(lab)
+    whole = describe_session(lab.workspace.pk, "big")
+    of_one = sum(unpacked) // 2 + 2 * joint_trials.HISTOGRAM_BYTES
+    for most_bytes, count, sentence in (
+        (2 * of_one, 2, None),
+        # The last histogram is one too much.
+        (2 * of_one - 1, 1, f"Only the first 1 trials are shown: {TOO_LARGE}"),
+        (of_one, 1, f"Only the first 1 trials are shown: {TOO_LARGE}"),
+        (of_one - 1, 0, f"No trial is shown: {TOO_LARGE}"),
+    ):
+        unpacked.clear()
+        monkeypatch.setattr(session, "MOST_UNPACKED_BYTES", most_bytes)
+        view = describe_session(lab.workspace.pk, "big")
+        assert view.trials == whole.trials[:count]
+        assert view.left_out == ((sentence,) if sentence else ())
+        # One series may be beyond it: how long it is, is known when it is unpacked.
+        assert sum(unpacked[:-1]) <= most_bytes
+
+
+def test_no_more_packed_bytes_are_read_than_are_allowed(lab, unpacked, monkeypatch):
+    measure_twice_together(lab)
+    whole = describe_session(lab.workspace.pk, "big")
+    timelines = TrialTimeline.objects.values_list("packed", "trial__histogram")
+    packed_bytes = sum(len(packed) + len(histogram) for packed, histogram in timelines)
+    unpacked.clear()
+    monkeypatch.setattr(session, "MOST_PACKED_BYTES", packed_bytes - 1)
+    with CaptureQueriesContext(connection) as queries:
+        view = describe_session(lab.workspace.pk, "big")
+    assert view.trials == whole.trials[:1]
+    assert view.left_out == (f"Only the first 1 trials are shown: {TOO_LARGE}",)
+    assert len(unpacked) == 2
+    (rows,) = [each["sql"] for each in queries if '"packed"' in each["sql"]]
+    assert '"ordinal" IN (0)' in rows
+    client = Client()
+    client.force_login(lab.user)
+    assert TOO_LARGE in client.get("/w/lab/sessions/big").content.decode()
+    monkeypatch.setattr(session, "MOST_PACKED_BYTES", 0)
+    html = client.get("/w/lab/sessions/big").content.decode()
+    assert "No trial is shown" in html
+    assert "No trials yet" not in html
+
+
+def test_few_bytes_are_fetched_at_once(lab, monkeypatch):
+    measure_twice_together(lab)
+    whole = describe_session(lab.workspace.pk, "big")
+    monkeypatch.setattr(session, "BYTES_AT_ONCE", 1)
+    with CaptureQueriesContext(connection) as queries:
+        assert describe_session(lab.workspace.pk, "big").trials == whole.trials
+    assert len([each for each in queries if '"packed"' in each["sql"]]) == 2
+
+
+def test_the_lowest_numbers_of_all_runs_come_first(lab):
+    for ordinal in (0, 3, 1, 2):
+        agent(lab, ordinal=ordinal)
+    runs = list(Run.objects.all())
+    numbers = session._lowest_numbers(runs, 2)
+    assert [(number.ordinal, number.trials) for number in numbers] == [(0, 1), (1, 1)]
+
+
 @pytest.mark.parametrize("clock", [{"offset_s": "x" * 1000}, {"offset_s": [2]}, {"offset_s": True}])
 def test_a_clock_that_is_no_number_is_unknown(lab, clock):
     run_id = agent(lab).run_id
@@ -201,10 +296,12 @@ def test_a_clock_that_is_no_number_is_unknown(lab, clock):
     assert describe_session(lab.workspace.pk, "big").without_clock == ("client-0",)
 
 
-def test_the_page_of_a_small_session_holds_a_slot(lab, monkeypatch):
+def test_no_run_of_a_session_is_read_without_a_slot(lab, monkeypatch):
     agent(lab)
     client = Client()
     client.force_login(lab.user)
     monkeypatch.setattr(MEMBERS, "of_owner", 0)
-    assert client.get("/w/lab/sessions/big").status_code == 429
-    assert client.get("/w/lab/sessions/none").status_code == 404
+    for name in ("big", "none"):
+        with CaptureQueriesContext(connection) as queries:
+            assert client.get(f"/w/lab/sessions/{name}").status_code == 429
+        assert not [query for query in queries if "runs_run" in query["sql"]]

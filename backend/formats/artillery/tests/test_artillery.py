@@ -1,5 +1,7 @@
 import json
+from dataclasses import replace
 from pathlib import Path
+from unittest.mock import ANY
 
 import pytest
 
@@ -65,6 +67,52 @@ def test_version_1_says_the_same_in_json_and_text(data):
     assert (trial.errors["read"], trial.errors["status"]) == (2, 8)
     assert trial.latency.percentiles == {"50": 10_000, "95": 44_200, "99": 80_000}
     assert trial.latency.max_us == 90_500
+
+
+OLDEST_TEXT = OLD_TEXT.replace("Requests completed:  48", "Number of requests made: 48")
+OLDEST_TEXT = OLDEST_TEXT.replace("Mean response/sec", "RPS")
+OLDEST_TEXT = OLDEST_TEXT.replace("Response time (msec)", "Request latency")
+OLDEST_TEXT = OLDEST_TEXT.replace("  Scenario counts:\n    0: 50 (100%)\n", "")
+OLDEST_TEXT = OLDEST_TEXT.replace(
+    "  Codes:", "  Scenario duration:\n    min: 1\n    max: 2\n    median: 1\n  Codes:"
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        OLDEST_TEXT,
+        OLDEST_TEXT.replace("Summary report @ ", "Complete report @ "),
+        OLDEST_TEXT[OLDEST_TEXT.index("  Scenarios launched") :],
+        OLD_TEXT[OLD_TEXT.index("  Scenarios launched") :],
+        OLD_TEXT.replace("Mean response/sec", "RPS sent"),
+    ],
+)
+def test_each_layout_of_version_1_says_the_same_with_and_without_its_heading(text):
+    assert read(text.encode()) == [replace(read(OLD_TEXT.encode())[0], detected_by=ANY)]
+
+
+def test_summaries_without_their_heading_are_runs_and_periods_are_none():
+    bare = OLD_TEXT[OLD_TEXT.index("  Scenarios launched") :]
+    period = "Report @ 12:00:00(+0000) 2020-05-01\nElapsed time: 10 seconds\n" + bare
+    assert len(read((bare + bare).encode())) == 2
+    assert len(read((period + OLD_TEXT).encode())) == 1
+    with pytest.raises(FormatError, match="no summary"):
+        read(period.encode())
+
+
+def test_a_summary_of_version_2_is_read_without_its_heading():
+    text = capture("rate40-3s-json/stdout").decode()
+    summary = text[text.index("Summary report @ ") :].split("\n", 3)[3]
+    (trial,) = read(summary.encode())
+    (whole,) = read(text.encode())
+    assert trial.as_dict() == {**whole.as_dict(), "elapsed_s": None}
+
+
+def test_errors_that_may_be_cut_off_are_unknown():
+    (trial,) = read(OLD_TEXT.encode()[: OLD_TEXT.index("RESET")])
+    assert trial.incomplete
+    assert trial.errors == {"status": 8}
 
 
 def test_periods_are_the_time_series():

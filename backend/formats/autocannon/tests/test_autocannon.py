@@ -1,9 +1,11 @@
 import json
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from backend.formats import FormatError, RawArtefact, parse
+from backend.formats import FormatError, Latency, RawArtefact, parse
 from backend.formats.autocannon.table import _localised
 from backend.formats.text import REPORT_BYTES
 
@@ -106,15 +108,62 @@ def test_percentiles_of_old_versions_have_their_point():
     assert trial.latency.percentiles == {"50": 1000.0, "99.9": 9000.0}
 
 
-def test_the_least_latency_that_was_not_rounded_to_zero_is_no_minimum():
+def test_the_least_latency_that_was_not_rounded_to_zero_is_shown_as_printed():
     latency = {"average": 1, "stddev": 1, "min": 2, "max": 9, "p1": 0, "p50": 2}
     (trial,) = read(json.dumps({**JSON, "latency": latency}))
-    assert trial.latency.min_us is None
-    (trial,) = read(json.dumps({**JSON, "latency": {**latency, "p1": 2}}))
-    assert trial.latency.min_us == 2000.0
+    assert (trial.latency.min_us, trial.latency_resolution_us) == (2000.0, 1000)
 
 
 def test_a_sampling_interval_that_is_no_number_is_refused():
     text = (CAPTURES / "L100-text" / "stderr").read_text()
     with pytest.raises(FormatError, match="invalid count"):
         read(text.replace("every 0.1 ", "every x "))
+
+
+WITHOUT_HEAD = {"url": None, "requested_duration_s": None, "requested_requests": None}
+
+
+@pytest.mark.parametrize("case", ["c10-3s-text", "own-v2-latency-text", "german-text"])
+def test_tables_without_the_lines_above_them_are_read(case):
+    text = (CAPTURES / case / "stderr").read_text()
+    (whole,) = read(text)
+    connections = text.index(" connections")
+    bare = text[text.index("\n", connections) :]
+    (trial,) = read(bare)
+    expected = replace(whole, **WITHOUT_HEAD, connections=None, threads=None)
+    assert trial.as_dict() == expected.as_dict()
+    (trial,) = read(text[text.rindex("\n", 0, connections) :])
+    assert trial.as_dict() == replace(expected, connections=whole.connections).as_dict()
+    assert [run.url for run in read(bare + text + bare)] == [None, whole.url, None]
+
+
+def test_the_tables_of_a_warm_up_are_no_run():
+    text = (CAPTURES / "warmup-text" / "stderr").read_text()
+    tables = text[text.index(" connections", text.index(" test @ ")) :]
+    warm = text[: text.index("\n\n")] + tables[tables.index("\n") :]
+    assert len(read(warm + text[text.index("Running 2s") :])) == 1
+
+
+def test_a_count_below_a_thousand_is_that_of_the_requests_asked_for():
+    text = (CAPTURES / "workers-text" / "stderr").read_text()
+    (trial,) = read(text)
+    # In a run of 2 s, some of those sent may not have been answered.
+    assert (trial.requests_completed, trial.extra["extra"]) == (None, {"requests_sent": 375})
+    asked = text.replace("Running 2s test", "Running 375 requests test")
+    (trial,) = read(asked)
+    assert (trial.requests_completed, trial.requests_ok) == (375, 375)
+    (failed,) = read(asked.rstrip() + "\n3 errors (1 timeouts)\n")
+    assert failed.requests_completed is None
+    of_2000 = text.replace("Running 2s test", "Running 2000 requests test")
+    (rounded,) = read(of_2000.replace("375 requests in", "2k requests in"))
+    assert rounded.requests_completed is None
+    assert rounded.extra["extra"] == {"requests_sent_at_most": 2_500}
+
+
+def test_a_table_of_zeros_has_no_latency():
+    """As it is printed with -x where every response has another status than 2xx."""
+    text = (CAPTURES / "german-text" / "stderr").read_text()
+    rows = [re.sub(r"[\d,.]+ ms", "0 ms", row) for row in text.split("\n")]
+    (trial,) = read("\n".join(rows))
+    assert trial.latency == Latency()
+    assert trial.reported_rps

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import orjson
@@ -58,7 +59,9 @@ def test_a_text_of_another_run_is_a_disagreement():
 
 def test_a_quoted_text_says_the_same():
     raw = capture("c10-qps200-3s-text/stderr")
-    assert read(b"\n".join(b"> " + line for line in raw.split(b"\n"))) == read(raw)
+    (quoted,) = read(b"\n".join(b"> " + line for line in raw.split(b"\n")))
+    assert quoted.notes == ("The quote marks of a mail were removed.",)
+    assert [replace(quoted, notes=())] == read(raw)
 
 
 def test_two_runs_in_one_paste():

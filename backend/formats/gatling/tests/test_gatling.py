@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -86,7 +87,7 @@ def test_a_paste_says_what_the_file_says(case, name):
         raw.replace(b"\t", b"    "),
         b"\n".join(line.rstrip() for line in lines),
     ):
-        assert [entry.as_dict() for entry in read(paste)] == whole
+        assert [replace(entry, notes=()).as_dict() for entry in read(paste)] == whole
 
 
 @pytest.mark.long

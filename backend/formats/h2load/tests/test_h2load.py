@@ -175,3 +175,39 @@ def test_a_broken_row_is_named(damaged):
     with pytest.raises(FormatError, match="damaged row") as refused:
         read(LOG.replace("200\t461", damaged, 1))
     assert refused.value.line == 1
+
+
+WARMED_UP = (CAPTURES / "h1-duration2-warmup1-c20" / "stdout").read_text()
+FINISH = WARMED_UP[WARMED_UP.index("finished in") :]
+
+
+def test_a_warmup_without_its_lines_is_left_out_of_the_time():
+    (whole,) = read(WARMED_UP)
+    (result,) = read(FINISH)
+    assert (whole.elapsed_s, whole.warmup_s, whole.measured_s) == (3, 1, 2)
+    assert (result.elapsed_s, result.warmup_s, result.measured_s) == (2, None, 2)
+    assert result.body_bytes is whole.body_bytes is None
+
+
+@pytest.mark.parametrize(
+    ("lasted", "rate"),
+    [
+        ("2.00s", "13250.00"),
+        # Too little beyond the whole time to be a warm-up.
+        ("2.31s", "13250.00"),
+        # 26,500 ÷ 11,000 is no whole time, so the two contradict each other.
+        ("3.00s", "11000.00"),
+        # So coarse a rate makes any time a whole one.
+        ("99999.00s", "0.27"),
+    ],
+)
+def test_another_rate_is_no_sign_of_a_warmup(lasted, rate):
+    text = FINISH.replace("3.00s", lasted).replace("13250.00", rate)
+    (trial,) = read(text)
+    assert trial.elapsed_s == float(lasted.removesuffix("s"))
+
+
+def test_a_json_result_leaves_a_warmup_out_of_the_time():
+    measured = {**RESULT["measurements"], "duration": 4.01, "request_per_second": 1.0}
+    (trial,) = read(json.dumps({**RESULT, "measurements": measured}))
+    assert (trial.elapsed_s, trial.reported_rps) == (3, 1)

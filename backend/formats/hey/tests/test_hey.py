@@ -160,3 +160,43 @@ def test_boom_in_python_is_read_under_its_own_name():
     assert (json.requests_completed, json.latency.max_us, json.status_counts) == (3, 20000.0, None)
     with pytest.raises(FormatError, match="cut off before its rate"):
         read(BOOM[: BOOM.index("RPS")])
+
+
+ROWS = [f"{at / 1000:.4f},0.0010,0.0000,0.0001,{at / 2000:.4f},0.0001" for at in range(5, 25)]
+OF_2016 = "response-time,DNS+Dialup,DNS,request-write,respone-wait,respone-read"
+
+
+@pytest.mark.parametrize(
+    "header",
+    [OF_2016, "response-time,DNS+dialup,DNS,Request-write,Response-delay,Response-read"],
+)
+def test_the_csv_of_2016_is_read_under_either_names(header):
+    (trial,) = read("\n".join([header, *ROWS, ""]))
+    assert (trial.requests_completed, trial.status_counts) == (20, None)
+    assert trial.latency_origin == "samples"
+    assert trial.histogram.min_us == pytest.approx(5000, rel=1e-3)
+
+
+def test_the_csv_of_boom_has_numbered_rows_without_a_header():
+    numbered = [f"{at},{at / 1000:.4f}" for at in range(1, 21)]
+    (trial,) = read("\n".join([*numbered, ""]))
+    assert (trial.tool, trial.requests_completed) == ("hey", 20)
+    assert trial.histogram.max_us == pytest.approx(20_000, rel=1e-3)
+    (cut,) = read("\n".join(numbered)[:-2])
+    assert (cut.requests_completed, cut.incomplete) == (19, True)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ["1,0.0010", "2,0.0020"],
+        [f"{at},{at / 1000:.3f}" for at in range(1, 20)],
+        [f"{at},{0.5 - at / 100:.4f}" for at in range(1, 20)],
+        [f"{at},{at / 1000:.4f}" for at in range(2, 20)],
+        [*(f"{at},{at / 1000:.4f}" for at in range(1, 20)), "end", "20,0.5"],
+        ["response-time,elapsed", "0.1,0.2"],
+    ],
+)
+def test_other_rows_with_numbers_are_not_heys(rows):
+    with pytest.raises(FormatError, match="don't recognise"):
+        read("\n".join([*rows, ""]))

@@ -166,7 +166,7 @@ def test_csv_times_with_too_many_digits_are_no_times(digits):
 def test_a_summary_of_another_run_is_a_disagreement():
     log = capture("rate50-3s-csv/results.csv")
     (trial,) = read(log, capture("vus10-3s-text/export.json"))
-    assert "requests_completed is 151 in file 0 and 1086 in file 1" in trial.disagreements
+    assert "requests_completed is 1086 in file 1 and 151 in file 0" in trial.disagreements
 
 
 def test_two_texts_in_one_paste_are_two_runs():

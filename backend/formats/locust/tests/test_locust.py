@@ -84,7 +84,7 @@ def test_the_console_fills_what_the_files_do_not_say():
     case = "u10-3s-csv"
     trial = read(capture(f"{case}/out_stats.csv"), capture(f"{case}/stderr"))
     assert (trial.connections, trial.requested_duration_s, trial.tool_version) == (10, 3, "2.47.0")
-    assert trial.requests_completed == 573
+    assert trial.requests_completed == 630
     assert "573 requests, the console 630" in trial.disagreements[0]
 
 
@@ -129,6 +129,11 @@ def test_files_of_locust_before_1_0():
     [
         ("LocustBadStatusCode(code=503)", "status"),
         ("LocustBadStatusCode(code=0)", "other"),
+        ("BadStatusCode('http://10.1.0.9/', code=404)", "status"),
+        ("404 Client Error: Not Found for url: /", "status"),
+        ("CatchResponseError('Got status code 404')", "status"),
+        ("CatchResponseError('404')", "status"),
+        ("CatchResponseError('took 450 ms')", "other"),
         ("ConnectTimeout(ConnectTimeoutError(…))", "timeout"),
         ("ConnectionRefusedError(111, 'Connection refused')", "connect"),
         ("RemoteDisconnected('Remote end closed connection')", "read"),
@@ -140,6 +145,15 @@ def test_failures_have_classes(text, expected):
     assert error_class(f"GET /: {text}") == expected
 
 
+def test_the_failures_file_tells_who_was_answered():
+    stats = capture("u20-500s-3s-csv/out_stats.csv")
+    failures = capture("u20-500s-3s-csv/out_failures.csv").replace(
+        b"LocustBadStatusCode(code=500)", b"404 Client Error: Not Found for url: /"
+    )
+    trial = read(stats, failures)
+    assert (trial.requests_completed, trial.errors["status"]) == (3219, 654)
+
+
 def test_a_verdict_of_the_test_leaves_unknown_what_completed():
     trial = read(capture("verdicts-csv/stderr"))
     assert (trial.requests_completed, trial.requests_ok, trial.errors["other"]) == (None, 104, 45)
@@ -149,3 +163,42 @@ def test_a_verdict_of_the_test_leaves_unknown_what_completed():
 def test_two_files_in_one_are_refused(name):
     with pytest.raises(FormatError, match="one file at a time"):
         read(capture(f"u10-3s-csv/{name}") + capture(f"u10-tput5-4s-csv/{name}"))
+
+
+REQUESTS = (CAPTURES / "u5-500s-requests-json" / "requests.json").read_text()
+RUNNING = (CAPTURES / "u5-500s-requests-json" / "running.json").read_text()
+OLD_REQUESTS = (CAPTURES / "u5-500s-requests-json-v28" / "requests.json").read_text()
+
+
+def answers(text):
+    return parse([RawArtefact.of("requests.json", text.encode())])
+
+
+def test_figures_of_the_last_seconds_are_not_those_of_the_run():
+    """In old versions total_rps is one, too."""
+    (old,) = answers(OLD_REQUESTS)
+    assert '"total_rps": 163' in OLD_REQUESTS
+    assert (old.reported_rps, old.measured_s) == (None, None)
+    assert old.latency.percentiles == {"50": 11_000, "90": 16_000, "99": 21_000}
+    (new,) = answers(REQUESTS)
+    assert new.measured_s == pytest.approx(5.05, abs=0.01)
+
+
+def test_of_several_answers_of_one_run_the_last_is_the_result():
+    (trial,) = answers(RUNNING + "\n" + REQUESTS)
+    assert (trial.requests_completed, trial.incomplete) == (1138, False)
+    assert len(answers(REQUESTS + "\n" + REQUESTS)) == 2
+    (running,) = answers(RUNNING)
+    assert (running.connections, running.incomplete) == (5, True)
+
+
+def test_failures_that_are_not_all_told_by_name_have_no_class():
+    (trial,) = answers(REQUESTS.replace('"occurrences": 139', '"occurrences": 138'))
+    assert (trial.requests_completed, trial.requests_ok, trial.errors) == (None, 862, {})
+    assert trial.tool_errors == {"num_failures": 276}
+
+
+def test_an_answer_without_a_total_or_cut_off_is_refused():
+    for text in (REQUESTS.replace('"Aggregated"', '"x"'), REQUESTS[:-30], RUNNING[:1500]):
+        with pytest.raises(FormatError):
+            answers(text)

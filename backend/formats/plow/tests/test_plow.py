@@ -1,3 +1,4 @@
+import re
 from pathlib import Path
 
 import pytest
@@ -18,12 +19,14 @@ def read(*texts):
 
 def test_status_codes_that_count_failed_attempts_are_a_disagreement():
     (trial,) = read(TIMEOUTS)
-    assert trial.requests_ok is None
+    assert (trial.requests_ok, trial.outcome.failed, trial.outcome.attempts) == (54, 6, 60)
     assert trial.disagreements == (
         "the status codes stand for 59 responses, Count less errors is 54",
     )
     (with_500s,) = read(TIMEOUTS.replace("2xx", "5xx"))
-    assert with_500s.errors["status"] is None
+    assert (with_500s.errors["status"], with_500s.requests_ok) == (None, None)
+    # All answers are 5xx: 6 errors and 59 statuses are printed, of 60 attempts.
+    assert with_500s.outcome.error_rate == 1.0
 
 
 def test_stderr_says_what_was_asked_for():
@@ -89,3 +92,26 @@ def test_the_same_snapshot_behind_a_prompt_is_of_another_run():
 def test_an_introduction_without_its_figures_is_no_fault():
     (trial,) = read(TEXT.replace("connection(s).", "", 1) + "Benchmarking connection(s).\n")
     assert trial.requests_completed == 2000
+
+
+def without_shares(text):
+    """As plow 1.0 prints its histogram."""
+    return "".join(
+        re.sub(r" +[0-9.]+%", "  \u25a0\u25a0", line) for line in text.splitlines(keepends=True)
+    )
+
+
+def test_a_histogram_of_older_versions_has_no_shares():
+    old = without_shares(TEXT)
+    assert "%" not in old
+    assert read(old) == read(TEXT)
+    first, second = read(f"$ plow a\n{old}$ plow b\n{old}")
+    assert first.requests_completed == second.requests_completed == 2000
+
+
+def test_snapshots_of_a_run_without_a_limit_are_one_run():
+    """They have no bars beside the time, and older versions no shares at the end."""
+    bare = re.sub(r" +\|[^|\n]*\|", "", without_shares(EVERY))
+    (trial,) = read(bare)
+    assert trial == read(EVERY)[0]
+    assert len(read(bare + "$ plow again\n" + bare)) == 2

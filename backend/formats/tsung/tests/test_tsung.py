@@ -61,7 +61,7 @@ def test_a_dump_has_a_timeline_and_a_histogram():
 
 def test_a_dump_that_lost_its_tail_disagrees_with_its_log():
     (trial,) = read(capture("own-long/tsung.dump"), capture("own-long/tsung.log"))
-    assert (trial.requests_completed, trial.samples) == (197, 170)
+    assert (trial.requests_completed, trial.samples) == (197, None)
     assert "requests_completed is 197 in file 1 and 152 in file 0" in trial.disagreements
 
 

@@ -3,7 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from backend.formats import FormatError, RawArtefact, parse
+from backend.formats import FormatError, RawArtefact, parse, vegeta
+from backend.formats.text import Source
 
 CAPTURES = Path(__file__).parent / "captures"
 TIMEOUTS = CAPTURES / "rate100-3s-timeouts-text"
@@ -170,3 +171,7 @@ def test_files_of_other_runs_disagree():
     assert trial.disagreements == ("bytes_received is 3822 in one file and 3823 in another",)
     with pytest.raises(FormatError, match="do not belong to one trial"):
         read(GOB, TEXT + TEXT)
+
+
+def test_a_part_without_a_report_has_no_run():
+    assert vegeta.read([Source(RawArtefact.of("part", b"no report"))]) == []

@@ -125,3 +125,10 @@ def test_a_report_without_its_first_lines_is_read(lines):
     trial = read(WHOLE.split(b"\n", lines)[lines])
     assert (trial.tool, trial.url, trial.requests_completed) == ("wrk2", None, 597)
     assert trial.connections == (10 if lines == 1 else None)
+
+
+def test_a_row_longer_than_any_test_is_damaged():
+    """In 64 bits it would be a negative time, on which the parser ended."""
+    last = WHOLE.split(b"1.000000")[0].rsplit(b"\n", 1)[1]
+    with pytest.raises(FormatError, match="damaged or cut off"):
+        parse([RawArtefact.of("stdout", WHOLE.replace(last, b"9" * 18 + b".000     ", 1))])

@@ -120,7 +120,9 @@ def test_what_two_runs_differ_by_is_not_said_of_their_servers(compare_page, tena
 def test_a_verdict_of_one_run_says_that_it_holds_in_this_run(compare_page, tenant):
     Lab(tenant).upload({"alpha": steady(9_000), "beta": steady(8_000)})
     text = read_answer(compare_page("one-run"))
-    assert "the requests of alpha 1.0 at 10 connections, in this run" in text
+    assert re.search("Take alpha 1.0 at 10 connections: .*, in this run\n", text)
+    assert text.count(", in this run") == 1
+    assert re.search("beta 1.0 serves .* the requests of alpha 1.0 at 10 connections\n", text)
     assert "Measured in one run: the intervals cover more trials of this run." in text
 
 
