@@ -176,17 +176,17 @@ class _Cutter(TextParts):
         line of a log."""
         if block.is_behind:
             return not self.part(block.first, block.last, block.kind).claims
-        if self._head_of(block).startswith(TABLE_HEADS):
+        if any(row.startswith(TABLE_HEADS) for row in self._heads_of(block)):
             return True
         return block.kind == DRAWN and bool(self.part(block.first, block.last).claims)
 
-    def _head_of(self, block: Block) -> str:
-        """The first line of a table; where a rule stands above it, the line above the rule."""
+    def _heads_of(self, block: Block) -> list[str]:
+        """The first line of a table, and the one above the rule above it."""
         at = block.first
-        has_rule = at - 1 > self.first and self.row(at - 1).lstrip(" >").startswith("+")
-        if block.kind == DRAWN and has_rule:
-            at -= 2
-        return self.row(at).lstrip(" >")
+        has_rule = block.kind == DRAWN and at - 1 > self.first
+        has_rule = has_rule and self.row(at - 1).lstrip(" >").startswith("+")
+        rows = [at, at - 2] if has_rule else [at]
+        return [self.row(row).lstrip(" >") for row in rows]
 
     def _with_next_of_tool(self, part: Part, following: Part) -> Part | None:
         """Two JSON documents in a row that one tool wrote, which may replace each other. One that

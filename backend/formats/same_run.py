@@ -23,16 +23,20 @@ MOST_LOOKED_AT = 20
 
 def is_same_run(trial: ParsedTrial, other: ParsedTrial) -> bool:
     """Whether two outputs of one tool agree in all figures that both have, and in enough."""
-    # Where redirects are not told from errors, successes are of fewer statuses.
-    are_alike = trial.not_2xx is None and other.not_2xx is None
-    names = COUNTS if are_alike else COUNTS[:1]
-    counts = [(getattr(trial, name), getattr(other, name)) for name in names]
+    counts = _counts_of(trial, other)
     known = [pair for pair in counts if None not in pair]
     if any(ours != theirs for ours, theirs in known) or not _is_same_time(trial, other):
         return False
     times = list(_times_agree(trial, other))
     fewest = FEWEST_TIMES if any(ours for ours, _ in known) else FEWEST_TIMES_ALONE
     return all(times) and len(times) >= fewest
+
+
+def _counts_of(trial: ParsedTrial, other: ParsedTrial) -> list[tuple[int | None, int | None]]:
+    # Where redirects are not told from errors, successes are of fewer statuses.
+    are_alike = trial.not_2xx is None and other.not_2xx is None
+    names = COUNTS if are_alike else COUNTS[:1]
+    return [(getattr(trial, name), getattr(other, name)) for name in names]
 
 
 def _is_same_time(trial: ParsedTrial, other: ParsedTrial) -> bool:

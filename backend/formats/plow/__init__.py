@@ -180,8 +180,7 @@ def _goes_on(
     of each failure, in a wider range, and no command between the lines where they begin."""
     if earlier is None or later is None:
         return False
-    between = _between(source, *lines)
-    if any("plow" in line.text or is_prompt(line.text) or asked_in(line) for line in between):
+    if _begins_another(source, *lines):
         return False
     if earlier.count == later.count:
         return earlier == later
@@ -191,6 +190,12 @@ def _goes_on(
         count <= after.get(name, 0) for before, after in counts for name, count in before.items()
     )
     return earlier.count < later.count and is_wider and grows
+
+
+def _begins_another(source: Source, above: int, below: int) -> bool:
+    """Whether another run of plow is asked for between two lines."""
+    between = _between(source, above, below)
+    return any("plow" in line.text or is_prompt(line.text) or asked_in(line) for line in between)
 
 
 def _between(source: Source, above: int, below: int) -> list[Line]:

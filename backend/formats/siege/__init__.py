@@ -104,8 +104,10 @@ def _are_of(responses: Run, run: Run, trial: ParsedTrial) -> bool:
     count, most = responses.hits.count_below(500), trial.requests_completed
     if run.hits.count or most is None or count > most:
         return False
-    longest_us = trial.latency.max_us
-    return count == most or (longest_us is not None and responses.hits.longest_us <= longest_us)
+    longest_us, most_us = responses.hits.requests.max_us, trial.latency.max_us
+    if longest_us is None or most_us is None:
+        return count == most
+    return count == most or longest_us <= most_us
 
 
 def _lines_from(run: Run, lines: Sequence[Line]) -> list[Line]:
