@@ -110,3 +110,12 @@ def test_a_decimal_comma_is_refused_as_no_number():
 def test_verbose_lines_are_of_another_run_behind_a_prompt():
     runs = read(f"$ siege a\n{VERBOSE}$ siege b\n{VERBOSE}$\n")
     assert [run.samples for run in runs] == [200, 200]
+
+
+def test_responses_slower_than_the_longest_of_a_report_are_another_run():
+    folder = Path(__file__).parent / "captures" / "verbose-err500-c5-r40"
+    rows = (folder / "stdout").read_text().splitlines(keepends=True)[-20:]
+    report = (folder / "stderr").read_text()
+    assert len(read("".join(rows) + report)) == 1
+    slower = rows[0].replace("0.00 secs", "9.00 secs")
+    assert len(read("".join([slower, *rows]) + report)) == 2
