@@ -20,6 +20,7 @@ WRAPPERS = frozenset(
 LONGEST = 4000
 
 # A quick look before a slow one: each line that shows a command has one of these.
+_SIGNS = ("$ ", "# ", "% ", "> ", "\u276f ", "+ ", "Run ", "##[")
 _SIGN = re.compile("[$#%>\u276f+] |Run |##\\[")
 _PROMPT = re.compile(
     r"\s{0,20}(?:\([\w.-]{1,40}\) )?(?:"
@@ -34,27 +35,45 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_]\w{0,60}=")
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command line: where it stands (lines from 0), its words as typed, and whose output
-    follows."""
+    """A command line: its number, its words as typed, and whose output follows."""
 
-    position: int
+    line: int
     text: str
     tools: tuple[str, ...]
 
 
-def find_commands(lines: Sequence[str]) -> list[Command]:
-    """The lines that start a load tool, in order."""
-    commands = (_command_at(at, line) for at, line in enumerate(lines))
+def find_commands(lines: Sequence[str], first: int = 1) -> list[Command]:
+    """The lines that start a load tool, in order; `first` is the number of the first line."""
+    signed = [(at, line) for at, line in enumerate(lines, first) if _SIGN.search(line)]
+    commands = (_command_at(number, line) for number, line in signed)
     return [command for command in commands if command is not None]
+
+
+def is_shell_line(text: str) -> bool:
+    """Whether a line is a shell's prompt, with or without a command, or shows a load tool's
+    command: no line of an output, such as "50%  7.50ms" or "# target 50% 0.0009"."""
+    if len(text) > LONGEST:
+        return False
+    matched = _PROMPT.match(f"{text} .")
+    if matched is None:
+        return _command_at(0, text) is not None
+    before = text[: matched.start("mark")] if matched["mark"] else text
+    return matched["mark"] not in ("#", "%") or "@" in before or before.endswith(("]", "] "))
+
+
+def is_border(text: str) -> bool:
+    """Whether a line without its surrounding space stands between outputs: a blank one, a fence of
+    Markdown, a shell's line."""
+    return not text or text.startswith("```") or is_shell_line(text)
 
 
 def may_have_commands(text: str) -> bool:
     """Whether it is worth looking for commands."""
-    return _SIGN.search(text) is not None
+    return any(sign in text for sign in _SIGNS)
 
 
-def _command_at(position: int, line: str) -> Command | None:
-    if len(line) > LONGEST or not may_have_commands(line):
+def _command_at(number: int, line: str) -> Command | None:
+    if len(line) > LONGEST or not _SIGN.search(line):
         return None
     matched = _PROMPT.match(line) or _ECHO.match(line)
     if matched is None:
@@ -65,7 +84,7 @@ def _command_at(position: int, line: str) -> Command | None:
     if not is_certain and " -" not in text and "://" not in text:
         return None
     tools = next(_tools_started(text), ())
-    return Command(position, text, tools) if tools else None
+    return Command(number, text, tools) if tools else None
 
 
 def _tools_started(command: str) -> Iterator[tuple[str, ...]]:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, BinaryIO, TypeVar
 
 import numpy as np
 
+from backend.formats.decoding import UTF16_MARKS
 from backend.formats.model import FormatError
-from backend.formats.text import UTF16_MARKS, Source
+from backend.formats.text import Source
 
 if TYPE_CHECKING:
     import polars as pl

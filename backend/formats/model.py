@@ -185,6 +185,8 @@ class ParsedTrial:
     notes: tuple[str, ...] = ()
     # Why this tool was chosen.
     detected_by: str = ""
+    # Equal for two readings of one output, whatever stands around it (output_names.py).
+    output_name: str = field(default="", compare=False, repr=False)
     # Figures of the tool that have no field above.
     extra: Mapping[str, Any] = field(default_factory=dict)
 
@@ -243,6 +245,11 @@ class ParsedTrial:
             **self._remarks(),
         }
 
+    def figures(self) -> dict[str, Any]:
+        """As `as_dict`, without where the run stands in a text and what was done to the text."""
+        around = ("command", "lines", "notes")
+        return {name: value for name, value in self.as_dict().items() if name not in around}
+
     def _figures_of_few_tools(self) -> dict[str, Any]:
         names = (
             *("server_software", "exact_elapsed_s", "warmup_s", "not_2xx", "body_bytes"),
@@ -281,6 +288,8 @@ class FormatError(InvalidInput):
     ) -> None:
         super().__init__(reason)
         self.reason, self.line, self.found, self.expected = reason, line, found, expected
+        # The lines of the output that gives no trial, from 1, where a file has several outputs.
+        self.lines: tuple[int, int] | None = None
 
     def __str__(self) -> str:
         where = f" Line {self.line}." if self.line is not None else ""
@@ -291,6 +300,15 @@ class FormatError(InvalidInput):
 
 # What one run of an input gives.
 Entry = ParsedTrial | FormatError
+
+
+def is_filled(before: Any, after: Any) -> bool:
+    """Whether figures are the same, or known where they were null."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        return all(is_filled(value, after.get(key)) for key, value in before.items())
+    if isinstance(before, list) and isinstance(after, list):
+        return len(before) == len(after) and all(map(is_filled, before, after))
+    return before is None or before == after
 
 
 def _short(text: str) -> str:

@@ -13,12 +13,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import BinaryIO
 
+from backend.formats.decoding import UTF16_MARKS
 from backend.formats.dress import LONGEST as LONGEST_DRESSED
 from backend.formats.dress import undressed
 from backend.formats.logs import line_chunks
 from backend.formats.model import RawArtefact
 from backend.formats.streams import stream_of
-from backend.formats.text import HEAD_BYTES, UTF16_MARKS, Source, read_up_to
+from backend.formats.text import HEAD_BYTES, Source, read_up_to
 
 # Fewer lines, or a smaller share of those that are not blank, may begin so by chance.
 FEWEST_LINES, LEAST_SHARE = 3, 0.6
@@ -162,8 +163,12 @@ def _prefix_of(head: bytes) -> Prefix | None:
     """The prefix that most lines have."""
     lines = [line for line in head.split(b"\n") if line.strip()]
     least = max(FEWEST_LINES, LEAST_SHARE * len(lines))
-    if sum(ANY.match(line) is not None for line in lines) < least:
-        return None
+    others = 0
+    for line in lines:
+        # As mostly, few lines tell that too few have any.
+        others += ANY.match(line) is None
+        if len(lines) - others < least:
+            return None
     for prefix in PREFIXES:
         pattern = prefix.pattern()
         if sum(pattern.match(line) is not None for line in lines) >= least:

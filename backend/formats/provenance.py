@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from backend.errors import WorkFailed
+from backend.formats.decoding import UTF16_MARKS, decode
 from backend.formats.model import FormatError, ParsedTrial, RawArtefact
 from backend.formats.reading import parse
-from backend.formats.text import UTF16_MARKS, decode
 
 MAX_BYTES = 64 << 10
 MAX_NUMBERS = 1200

@@ -1,20 +1,24 @@
-"""From bytes as people send them to clean lines, documents and numbers.
+"""From bytes as people send them to clean lines and documents.
 
 Line splits and string methods only: everything here is linear in the input.
 """
 
-import codecs
+from __future__ import annotations
+
+import io
 import json
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from io import SEEK_END
 from itertools import pairwise
-from typing import Any
+from operator import attrgetter
+from typing import Any, BinaryIO, NamedTuple
 
 import orjson
 
+from backend.formats.decoding import UTF16_MARKS, decode
 from backend.formats.model import FormatError, RawArtefact
 
 # Longer than any report: what is longer is a log, of which only the head is looked at as text.
@@ -24,23 +28,15 @@ HEAD_BYTES = 64 << 10
 MOST_BLANKS = 100
 # At most so many broken documents are reported: each costs a search of the text before it.
 MOST_FAULTS = 50
-UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
-
-# Handles bytes that are no UTF-8; the name that `bytes.decode` knows it by. More than so many are
-# no text, and each takes a call.
-FROM_WINDOWS, MOST_FROM_WINDOWS = "loadsheet-windows-1252", 100_000
-UNREADABLE = "\ufffd"
-# Codes of terminals other than "\x1b[…": titles, character sets, keypad modes, saved cursors.
-OTHER_CODES = re.compile(
-    r"\x1b(?:\][^\x07\x1b\n]{0,300}(?:\x07|\x1b\\)|[()*+][0-9A-Z]|[=>78cDEHM])"
-)
 
 # No-break, narrow no-break, figure and thin space, apostrophes.
 SEPARATORS = ("\u00a0", "\u202f", "\u2007", "\u2009", "'", "\u2019")
 
+# How a list in JSON begins: "[12:34:56] started", "[INFO]" and "[200] 5 responses" are none.
+_LIST = re.compile(r'\[\s*(?:$|[{\["\]]|-?\d[\d.eE+-]{0,40}\s*(?:,|\]$))')
 
-@dataclass(frozen=True, slots=True)
-class Line:
+
+class Line(NamedTuple):
     """A cleaned line and its number in the input, from 1."""
 
     number: int
@@ -59,14 +55,18 @@ class Line:
 class Document:
     """A JSON object or array in the text; `value` is None if it is broken or cut off."""
 
-    # Of its first character, from 1.
+    # Of its first and its last character, from 1.
     line: int
+    last_line: int
     value: Any
     # Why it is None, and where: a line of the input.
     fault: str = ""
     fault_line: int = 0
     # The size of the long file of which only the head was looked at, where it is None for that.
     long_file: str = ""
+
+
+_number = attrgetter("number")
 
 
 @dataclass(frozen=True)
@@ -114,6 +114,41 @@ class Source:
         return clean_lines(self.text, self.artefact.first_line)
 
     @cached_property
+    def raw_lines(self) -> list[str]:
+        """The lines as they were sent, without their line feeds."""
+        return self.text.split("\n")
+
+    @property
+    def last_number(self) -> int:
+        """The number of the last line."""
+        return self.artefact.first_line + len(self.raw_lines) - 1
+
+    def part(self, first: int, last: int) -> Source:
+        """The lines from one number to another, in which they have the same numbers."""
+        above = self.artefact.first_line
+        rows, is_end = self.raw_lines[first - above : last - above + 1], last >= self.last_number
+        text = "\n".join(rows) + ("" if is_end else "\n")
+        artefact = RawArtefact(self.artefact.name, lambda: self._stream(first, last), first)
+        begin, end = (bisect_left(self.lines, at, key=_number) for at in (first, last + 1))
+        part = Source(artefact)
+        # As they would be read again.
+        vars(part)["text"] = text
+        vars(part)["lines"] = self.lines[begin:end] + ([] if is_end else [Line(last + 1, "")])
+        return part
+
+    def _stream(self, first: int, last: int) -> BinaryIO:
+        above, rows = self.artefact.first_line, self._byte_lines
+        end = b"" if last >= self.last_number else b"\n"
+        return io.BytesIO(b"\n".join(rows[first - above : last - above + 1]) + end)
+
+    @cached_property
+    def _byte_lines(self) -> list[bytes]:
+        """The lines as bytes, with the codes of terminals where these are in UTF-8."""
+        rows = self.data.split(b"\n")
+        is_same = len(rows) == len(self.raw_lines) and not self.data.startswith(UTF16_MARKS)
+        return rows if is_same else self.text.encode(errors="replace").split(b"\n")
+
+    @cached_property
     def first_line(self) -> str:
         """The first line that is not blank, without its surroundings."""
         return self.text[:HEAD_BYTES].lstrip().partition("\n")[0].rstrip()
@@ -146,7 +181,7 @@ def _size_of(stream: Any) -> int | None:
     """The bytes of a stream; None if that cannot be told without reading it."""
     if not stream.seekable():
         return None
-    size: int = stream.seek(0, SEEK_END)
+    size: int = stream.seek(0, io.SEEK_END)
     stream.seek(0)
     return size
 
@@ -172,27 +207,29 @@ def find_documents(source: Source) -> Iterator[Document]:
         except orjson.JSONDecodeError:
             pass
         else:
-            above = source.text[: len(source.text) - len(source.text.lstrip())].count("\n")
-            yield Document(source.artefact.first_line + above, value)
+            text, first_line = source.text, source.artefact.first_line
+            above = text.count("\n", 0, len(text) - len(text.lstrip()))
+            last_line = first_line + text.count("\n", 0, len(text.rstrip()))
+            yield Document(first_line + above, last_line, value)
             return
     if "{" in source.text or "[" in source.text:
-        for document in _documents_among(source.lines):
+        for document in documents_among(source.lines):
             is_cut = source.is_log and document.value is None
             yield replace(document, long_file=source.size_of_log) if is_cut else document
 
 
-def _documents_among(lines: Sequence[Line]) -> Iterator[Document]:
+def documents_among(lines: Sequence[Line]) -> Iterator[Document]:
     text = "\n".join(line.text for line in lines)
     numbers = [line.number for line in lines]
     offset = behind = faults = 0
-    for line in lines:
+    for at, line in enumerate(lines):
         begin, begins = offset + _json_start(line.text), offset
         offset += len(line.text) + 1
         if begin < behind or begin < begins:
             continue
         # What was appended to a file without a line feed goes on in the same line.
         while begin >= 0:
-            document, behind = _document_at(text, begin, line.number, numbers)
+            document, behind = _document_at(text, begin, at, numbers)
             yield document
             faults += document.value is None
             begin = behind if document.value is not None and text.startswith("{", behind) else -1
@@ -200,69 +237,47 @@ def _documents_among(lines: Sequence[Line]) -> Iterator[Document]:
             return
 
 
-def _document_at(text: str, begin: int, line: int, numbers: Sequence[int]) -> tuple[Document, int]:
-    """The value that begins there, and where the search goes on behind it or behind its fault."""
+def _document_at(text: str, begin: int, at: int, numbers: Sequence[int]) -> tuple[Document, int]:
+    """The value that begins there, and where the search goes on behind it or behind its fault.
+
+    `at` is the place of its line in `numbers`, the numbers of the lines.
+    """
+    line, end = numbers[at], numbers[-1]
     try:
         value, behind = json.JSONDecoder().raw_decode(text, begin)
     except json.JSONDecodeError as fault:
-        at = numbers[min(text.count("\n", 0, fault.pos), len(numbers) - 1)]
-        return Document(line, None, fault.msg, at), max(fault.pos, begin + 1)
+        fault_at = min(at + text.count("\n", begin, fault.pos), len(numbers) - 1)
+        last = numbers[_last_of_broken(text, fault.pos, at, fault_at)]
+        broken = Document(line, last, None, fault.msg, numbers[fault_at])
+        return broken, max(fault.pos, begin + 1)
     except RecursionError:
-        return Document(line, None, "nested too deep", line), len(text)
+        return Document(line, end, None, "nested too deep", line), len(text)
     except ValueError:  # Python reads no whole number of more than 4,300 digits
-        return Document(line, None, "a number of too many digits", line), len(text)
-    return Document(line, value), behind
+        return Document(line, end, None, "a number of too many digits", line), len(text)
+    last = numbers[at + text.count("\n", begin, behind - 1)]
+    return Document(line, last, value), behind
+
+
+def _last_of_broken(text: str, fault: int, first: int, fault_at: int) -> int:
+    """The place of the last line of a broken document: where the fault begins a line, the line
+    before it, for what begins there is something else."""
+    is_begin = not text[text.rfind("\n", 0, fault) + 1 : fault].strip()
+    return max(fault_at - 1, first) if is_begin else fault_at
 
 
 def _json_start(line: str) -> int:
     """Where a JSON value may begin in a line: at its start, or at an object behind a prompt."""
-    # "[root@host ~]# command" is a prompt.
-    if line.startswith("{") or (line.startswith("[") and not is_prompt(line)):
+    if line.startswith("{"):
         return 0
+    if line.startswith("["):
+        # "[root@host ~]# command" is a prompt.
+        return 0 if _LIST.match(line) and not is_prompt(line) else line.find('{"')
     return line.find('{"')
 
 
 def blocks(lines: Sequence[Line], starts: Sequence[int]) -> list[list[Line]]:
     """One block of lines from each start to the next start or the end."""
     return [list(lines[start:end]) for start, end in pairwise([*starts, len(lines)])]
-
-
-def decode(data: bytes) -> str:
-    """Text of UTF-8 (or UTF-16 with its mark), without marks and colour codes.
-
-    A file that was pasted behind other text has its mark in the middle.
-    """
-    if data.startswith(UTF16_MARKS):
-        text = data.decode("utf-16", errors="replace")
-    else:
-        text = data.decode("utf-8", errors="replace")
-        if 0 < text.count(UNREADABLE) <= MOST_FROM_WINDOWS:
-            text = data.decode("utf-8", errors=FROM_WINDOWS)
-    return _without_ansi(text.replace("\ufeff", ""))
-
-
-def _from_windows(fault: UnicodeError) -> tuple[str, int]:
-    """What bytes that are no UTF-8 are in Windows-1252: only there "µs" has such a byte."""
-    if not isinstance(fault, UnicodeDecodeError):
-        raise fault
-    return fault.object[fault.start : fault.end].decode("cp1252", errors="replace"), fault.end
-
-
-codecs.register_error(FROM_WINDOWS, _from_windows)
-
-
-def _without_ansi(text: str) -> str:
-    if "\x1b" not in text:
-        return text
-    first, *rest = OTHER_CODES.sub("", text).split("\x1b[")
-    return "".join([first, *(_after_code(piece) for piece in rest)])
-
-
-def _after_code(piece: str) -> str:
-    for position, character in enumerate(piece[:24]):
-        if character.isalpha():
-            return piece[position + 1 :]
-    return piece
 
 
 def clean_lines(text: str, first: int = 1) -> list[Line]:
@@ -272,6 +287,11 @@ def clean_lines(text: str, first: int = 1) -> list[Line]:
     (no-break and thin spaces, apostrophes) become commas.
     """
     clean, lines, blanks = _cleaner(text), list[Line](), 0
+    if "\r" not in text:
+        rows = list(map(clean, text.split("\n")))
+        # As mostly, there are few blank lines.
+        if rows.count("") <= MOST_BLANKS:
+            return list(map(Line, range(first, first + len(rows)), rows))
     for number, piece in enumerate(text.replace("\r\n", "\n").split("\n"), first):
         for part in piece.split("\r"):
             line = clean(part)

@@ -31,6 +31,14 @@ class Tool:
     percentile_option: str | None = None
     # Its files are tables of printed figures: nobody runs it.
     is_table: bool = False
+    # Each text with figures of a run has one of these words: a text without them is the start of a
+    # run, whose JSON document or table follows. None for a tool that prints no start before these.
+    figure_marks: Sequence[str] = ()
+    # How the tables in its reports begin, which are no documents of their own.
+    table_heads: tuple[str, ...] = ()
+    # Words of a line behind which a report has no figures of its own, or few. Below it, another
+    # tool's report may follow.
+    ends: Sequence[str] = ()
 
 
 def _tool(name: str) -> Tool:
@@ -47,6 +55,9 @@ def _tool(name: str) -> Tool:
         getattr(package, "PRINTS_TWO_DECIMALS", False),
         getattr(package, "PERCENTILE_OPTION", None),
         getattr(package, "IS_TABLE", False),
+        getattr(package, "FIGURE_MARKS", ()),
+        getattr(package, "TABLE_HEADS", ()),
+        getattr(package, "ENDS", ()),
     )
 
 
@@ -62,6 +73,10 @@ TOOLS = {
 }
 
 
+# How tables within reports begin.
+TABLE_HEADS = tuple(head for tool in TOOLS.values() for head in tool.table_heads)
+
+
 def program_names() -> list[str]:
     """The names of the load tools that people run."""
     return [name for name, tool in TOOLS.items() if not tool.is_table]
@@ -69,8 +84,13 @@ def program_names() -> list[str]:
 
 def claims_of(source: Source) -> dict[str, str]:
     """Which tools claim the source, and why."""
-    asked = {name: _claim(tool, source) for name, tool in TOOLS.items()}
-    return {name: why for name, why in asked.items() if why is not None}
+    if source.is_binary:
+        asked = ((name, _claim(tool, source)) for name, tool in TOOLS.items())
+    else:
+        text = source.text
+        marked = (tool for tool in TOOLS.values() if _has_mark(tool, text))
+        asked = ((tool.name, tool.claims(source)) for tool in marked)
+    return {name: why for name, why in asked if why is not None}
 
 
 def is_claimed(name: str, source: Source) -> bool:

@@ -128,22 +128,24 @@ def _counted_trials(runs: Collection[Any]) -> QuerySet[Trial]:
 
 
 def _copies(trials: QuerySet[Trial]) -> list[UUID]:
-    """The trials whose output an earlier one of the same series has; there are seldom any.
+    """The trials whose output an earlier one of the same series and load has; there are seldom
+    any.
 
     Of two runs with the same outputs, one has all the copies: else the two would differ.
     """
     printed = trials.exclude(output_sha256=None)
-    groups = printed.values("cell__series", "output_sha256").annotate(count=Count("pk"))
+    same = ("cell__series", "cell__connections", "output_sha256")
+    groups = printed.values(*same).annotate(count=Count("pk"))
     repeated = {bytes(row["output_sha256"] or b"") for row in groups.filter(count__gt=1)}
     if not repeated:
         return []
     run = "cell__run__"
     rows = printed.filter(output_sha256__in=repeated).order_by(
-        happened_at_of(run), f"{run}recorded_at", f"{run}pk", "pk"
+        happened_at_of(run), f"{run}recorded_at", f"{run}pk", "ordinal"
     )
     seen, copies = set(), []
-    for pk, series, output in rows.values_list("pk", "cell__series", "output_sha256"):
-        name = series, bytes(output or b"")
+    for pk, series, connections, output in rows.values_list("pk", *same):
+        name = series, connections, bytes(output or b"")
         if name in seen:
             copies.append(pk)
         seen.add(name)

@@ -17,10 +17,12 @@ from backend.formats.ab.report import BANNER, Report, find_reports
 from backend.formats.ab.together import with_files
 from backend.formats.model import Entry, ParsedTrial
 from backend.formats.refusals import not_one_trial, read_or_refuse
+from backend.formats.runs import of_lines
 from backend.formats.text import Source
 from backend.formats.together import read_each, split_sources
 
 MARKS = ("ApacheBench", "Complete requests", "starttime", "Percentage served")
+ENDS = ("Transfer rate:",)
 
 
 def claims(source: Source) -> str | None:
@@ -41,7 +43,8 @@ def claims(source: Source) -> str | None:
 def read(sources: Sequence[Source]) -> list[Entry]:
     """Every run in the reports; with one run, the TSV and CSV beside it belong to it."""
     tables, curves, reports = split_sources(sources, is_request_tsv, is_percentile_csv)
-    runs = [read_or_refuse(Report(block).trial) for block in read_each(find_reports, reports)]
+    blocks = read_each(find_reports, reports)
+    runs = [of_lines(read_or_refuse(Report(block).trial), block) for block in blocks]
     has_several_runs = len(runs) > 1 and len(reports) < len(sources)
     if max(len(tables), len(curves)) > 1 or has_several_runs:
         raise not_one_trial(

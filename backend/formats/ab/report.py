@@ -273,6 +273,8 @@ class Report:
         for line in self.block:
             words = line.words
             if line.text.startswith("Percentage of the requests served"):
+                if began:
+                    break
                 began = True
             elif began and len(words) >= 2 and words[0].endswith("%"):
                 percent, value = parse_count(words[0][:-1]), parse_number(words[1])

@@ -21,11 +21,14 @@ from backend.formats.artillery.console import (
 from backend.formats.artillery.document import is_report, read_document
 from backend.formats.model import Entry, FormatError
 from backend.formats.refusals import not_one_trial
+from backend.formats.runs import of_lines
 from backend.formats.text import Document, Source
 from backend.formats.together import read_each
 
 COUNTS_BODIES_ONLY = True
 MARKS = ('"aggregate"', RUN, *SUMMARIES, LAUNCHED, "http.requests: ...")
+FIGURE_MARKS = (*SUMMARIES, "Report @ ", "Metrics for period to:", *MARKS[-2:])
+ENDS = ("vusers.", "Codes:")
 BROKEN = ('"http.requests"', '"scenariosCreated"', '"vusers.created"')
 
 
@@ -69,7 +72,7 @@ def read(sources: Sequence[Source]) -> list[Entry]:
 def _read_texts(source: Source) -> list[Entry]:
     if not any(mark in source.text for mark in MARKS[1:]):
         return []
-    return [read_run(block) for block in find_runs(source.lines)]
+    return [of_lines(read_run(block), block) for block in find_runs(source.lines)]
 
 
 def _together(report: Entry, run: Entry) -> Entry:

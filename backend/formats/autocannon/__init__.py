@@ -26,6 +26,7 @@ from backend.formats.autocannon.table import (
 from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
 from backend.formats.numbers import json_count, json_number, optional_line
 from backend.formats.refusals import broken_document, read_figures, read_or_refuse
+from backend.formats.runs import of_lines
 from backend.formats.statuses import CLASSES, failed
 from backend.formats.text import Document, Source
 
@@ -35,6 +36,8 @@ JSON_KEYS = frozenset(("connections", "latency", "requests", "throughput", "2xx"
 PIPELINING = '"pipelining"'
 KEY_LINES = 10
 MARKS = ('"2xx"', PIPELINING, *TABLE_MARKS)
+FIGURE_MARKS = ("Stat", " requests in ")
+ENDS = (" requests in ",)
 TOOL_ERRORS = ("errors", "timeouts", "mismatches", "non2xx", "resets")
 
 
@@ -83,7 +86,9 @@ def read(sources: Sequence[Source]) -> list[Entry]:
     """Every run in the sources; the JSON is richer, so of a run with both the table is left."""
     runs = [run for source in sources for run in _read_documents(source)]
     tables = [
-        read_or_refuse(read_table, block) for source in sources for block in find_tables(source)
+        of_lines(read_or_refuse(read_table, block), block)
+        for source in sources
+        for block in find_tables(source)
     ]
     identities = [_identity(run) for run in runs]
     return runs + [table for table in tables if not runs or _identity(table) not in identities]

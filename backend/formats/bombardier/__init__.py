@@ -16,6 +16,7 @@ from backend.formats.bombardier.report import Report, find_reports, outcome_of
 from backend.formats.model import Entry, Latency, ParsedTrial
 from backend.formats.numbers import json_count, json_number, optional_line, optional_number
 from backend.formats.refusals import read_json, read_or_refuse
+from backend.formats.runs import of_lines
 from backend.formats.statuses import CLASSES, failed, succeeded
 from backend.formats.text import Document, Source
 from backend.formats.together import runs_of_one
@@ -25,6 +26,8 @@ KEEPS_CONNECTIONS = True
 PRINTS_TWO_DECIMALS = True
 PERCENTILE_OPTION = "--latencies"
 MARKS = ("Reqs/sec", "numberOfConnections", "Bombarding ", "enough data to compute statistics")
+FIGURE_MARKS = ("Reqs/sec",)
+ENDS = ("Throughput:",)
 JSON_START = '{"spec":{"numberOfConnections":'
 
 
@@ -46,7 +49,10 @@ def read(sources: Sequence[Source]) -> list[Entry]:
 def _runs(source: Source) -> list[Entry]:
     if JSON_START in source.text:
         return [_read_document(document) for document in source.documents if _is_result(document)]
-    return [read_or_refuse(Report(report).trial) for report in find_reports(source.lines)]
+    return [
+        of_lines(read_or_refuse(Report(report).trial), report.all_lines)
+        for report in find_reports(source.lines)
+    ]
 
 
 def _is_result(document: Document) -> bool:

@@ -36,8 +36,12 @@ class FoundReport:
     """The lines of a run: what was asked for, if it is said, and the statistics, if reached."""
 
     lines: Sequence[Line]
-    asked: str | None
+    asked: Line | None
     is_reached: bool
+
+    @property
+    def all_lines(self) -> Sequence[Line]:
+        return self.lines if self.asked is None else [self.asked, *self.lines]
 
 
 def find_reports(lines: Sequence[Line]) -> list[FoundReport]:
@@ -48,15 +52,13 @@ def find_reports(lines: Sequence[Line]) -> list[FoundReport]:
     for at, end in pairwise([*starts, len(lines)]):
         if _is_intro(lines[at]):
             if asked is not None:
-                reports.append(FoundReport([asked], asked.text, is_reached=False))
+                reports.append(FoundReport([asked], asked, is_reached=False))
             asked = lines[at]
         else:
-            reports.append(
-                FoundReport(lines[at:end], asked.text if asked else None, is_reached=True)
-            )
+            reports.append(FoundReport(lines[at:end], asked, is_reached=True))
             asked = None
     if asked is not None:
-        reports.append(FoundReport([asked], asked.text, is_reached=False))
+        reports.append(FoundReport([asked], asked, is_reached=False))
     return reports
 
 
@@ -117,7 +119,7 @@ class Report:
 
     def _asked(self) -> dict[str, Any]:
         """URL, connections, and requests or duration, of "Bombarding … for 3s using …"."""
-        words = (self.report.asked or "").split()
+        words = self.report.asked.words if self.report.asked else []
         if len(words) < 6 or words[-3] != "using":
             return {}
         asked: dict[str, Any] = {"url": words[1], "connections": parse_count(words[-2])}

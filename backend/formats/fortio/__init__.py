@@ -18,6 +18,8 @@ from backend.formats.text import Source
 from backend.formats.together import joined, one_of, read_each, split_sources
 
 MARKS = ("Fortio ", "Aggregated Function Time", '"DurationHistogram"')
+TABLE_HEADS = ("# range, mid point",)
+ENDS = ("All done ",)
 
 
 def claims(source: Source) -> str | None:

@@ -8,6 +8,7 @@ from backend.formats.fortio.documents import FAILED
 from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
 from backend.formats.numbers import parse_count, parse_duration_s, parse_float, scaled
 from backend.formats.refusals import read_or_refuse
+from backend.formats.runs import of_lines
 from backend.formats.statuses import failed, succeeded
 from backend.formats.text import Line, Source, blocks, first_with, last_line
 
@@ -39,7 +40,7 @@ def read_reports(source: Source) -> list[Entry]:
     reports = find_reports(source.lines)
     # A last line without its line feed may have been cut off in a number.
     wholes = (report if ended or len(report) < 2 else report[:-1] for report in reports)
-    return [read_or_refuse(_Report(report).trial) for report in wholes]
+    return [of_lines(read_or_refuse(_Report(report).trial), report) for report in wholes]
 
 
 class _Report:

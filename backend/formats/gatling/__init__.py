@@ -21,10 +21,12 @@ from backend.formats.gatling.log import is_log, read_log
 from backend.formats.gatling.records import LOG_MARKS
 from backend.formats.model import Entry, FormatError, ParsedTrial
 from backend.formats.refusals import not_one_trial
+from backend.formats.runs import of_lines
 from backend.formats.text import Source
 from backend.formats.together import joined
 
 MARKS = ("---- Global Information", "---- Requests --", MARK, *LOG_MARKS)
+ENDS = ("---- Response Time Distribution", "---- Errors")
 
 
 def claims(source: Source) -> str | None:
@@ -69,7 +71,7 @@ def _runs(source: Source) -> list[Entry]:
     documents = stats_in(source) if is_stats(source) else []
     if documents:
         return [read_stats(document) for document in documents]
-    return [read_run(block) for block in find_runs(source.lines)]
+    return [of_lines(read_run(block), block) for block in find_runs(source.lines)]
 
 
 def _together(readings: Sequence[tuple[str, Entry]]) -> Entry:

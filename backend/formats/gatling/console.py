@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from backend.formats.gatling.errors import by_class, unanswered
 from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
@@ -36,7 +35,7 @@ def find_runs(lines: Sequence[Line]) -> list[list[Line]]:
     is_within = False
     for row in lines:
         # "> " stands before each row, and before nothing else.
-        line = replace(row, text=row.text.removeprefix("> "))
+        line = Line(row.number, row.text.removeprefix("> "))
         is_global = line.text.startswith(GLOBAL)
         if _is_start(line) or (is_global and is_within):
             runs.append([])

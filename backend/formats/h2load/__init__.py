@@ -18,6 +18,7 @@ from backend.formats.h2load.log import first_row, read_log
 from backend.formats.h2load.report import Report, find_reports, starts_report, with_requests
 from backend.formats.model import Entry, FormatError
 from backend.formats.refusals import not_one_trial, read_or_refuse
+from backend.formats.runs import of_lines
 from backend.formats.text import Line, Source
 from backend.formats.together import read_each, split_sources
 
@@ -25,6 +26,7 @@ KEEPS_CONNECTIONS = True
 PRINTS_TWO_DECIMALS = True
 # A log has no word: its rows begin with the time in µs, digits that begin with 1 until 2033.
 MARKS = (" total client(s)", " req/s, ", '"h2load ', "\t", "\n1")
+ENDS = ("req/s ",)
 
 
 def claims(source: Source) -> str | None:
@@ -49,7 +51,8 @@ def _opening_line(source: Source) -> Line | None:
 def read(sources: Sequence[Source]) -> list[Entry]:
     """Every run in the reports; with one run, the log and the JSON beside it belong to it."""
     jsons, texts, logs = split_sources(sources, documents, find_reports)
-    runs = [read_or_refuse(Report(block).trial) for block in read_each(find_reports, texts)]
+    blocks = read_each(find_reports, texts)
+    runs = [of_lines(read_or_refuse(Report(block).trial), block) for block in blocks]
     results = list(map(read_document, read_each(documents, jsons)))
     if not logs and not (runs and results):
         return [*runs, *results]

@@ -32,9 +32,10 @@ FIRST_LINES = 10
 
 
 def first_row(source: Source) -> int | None:
-    """The line number, from 1, of the first row of a log; None if this is not one."""
+    """The number of the line with the first row of a log; None if this is not one."""
     lines = source.text[:HEAD_BYTES].split("\n", FIRST_LINES)[:FIRST_LINES]
-    return next((at for at, line in enumerate(lines, 1) if _is_row(line.split())), None)
+    numbered = enumerate(lines, source.artefact.first_line)
+    return next((number for number, line in numbered if _is_row(line.split())), None)
 
 
 def _is_row(words: list[str]) -> bool:

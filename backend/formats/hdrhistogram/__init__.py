@@ -16,10 +16,13 @@ from backend.formats.hdrhistogram.unit import stated_unit_us
 from backend.formats.model import Entry, Latency, ParsedTrial
 from backend.formats.numbers import scaled
 from backend.formats.refusals import read_or_refuse
+from backend.formats.runs import of_lines
 from backend.formats.spectrum import Spectrum, is_header, read_spectrum
 from backend.formats.text import Line, Source, blocks
 
 MARKS = ("1/(1-Percentile)", HEAD, LEGEND, ",HIST")
+FIGURE_MARKS = (",HIST", "1/(1-Percentile)")
+ENDS = ("#[Buckets",)
 
 
 def claims(source: Source) -> str | None:
@@ -48,7 +51,7 @@ def _entries(source: Source) -> list[Entry]:
         starts = [at for at, line in enumerate(source.lines) if is_header(line)]
         heads = source.lines[: starts[0]]
         return [
-            read_or_refuse(_distribution, [*heads, *block], block)
+            of_lines(read_or_refuse(_distribution, [*heads, *block], block), block)
             for block in blocks(source.lines, starts)
         ]
     return [read_or_refuse(read_log, source)]

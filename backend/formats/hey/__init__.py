@@ -22,12 +22,14 @@ from backend.formats.hey.log import header_of, read_log
 from backend.formats.hey.report import Report, find_reports
 from backend.formats.model import Entry, FormatError
 from backend.formats.refusals import read_or_refuse
+from backend.formats.runs import of_lines
 from backend.formats.text import Source
 from backend.formats.together import read_each, split_sources
 
 KEEPS_CONNECTIONS = True
 COUNTS_BODIES_ONLY = True
 MARKS = ("Slowest:", "response-time", "1,0.", *boom.MARKS)
+ENDS = ("Status code distribution:", "RPS")
 
 
 def claims(source: Source) -> str | None:
@@ -51,5 +53,6 @@ def read(sources: Sequence[Source]) -> list[Entry]:
         )
     if logs:
         return [read_log(logs[0])]
-    runs = [read_or_refuse(Report(block).trial) for block in read_each(find_reports, texts)]
+    blocks = read_each(find_reports, texts)
+    runs = [of_lines(read_or_refuse(Report(block).trial), block) for block in blocks]
     return runs or read_each(boom.read, texts)

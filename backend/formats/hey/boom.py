@@ -8,6 +8,7 @@ from typing import Any
 from backend.formats.model import Entry, Latency, ParsedTrial
 from backend.formats.numbers import implied_elapsed_s, json_number, parse_count, parse_number
 from backend.formats.refusals import read_figures
+from backend.formats.runs import of_lines
 from backend.formats.statuses import failed
 from backend.formats.text import Line, Source, blocks
 from backend.formats.transport_errors import counted_classes
@@ -46,7 +47,8 @@ def read(source: Source) -> list[Entry]:
     lines, starts = source.lines, _starts(source.lines)
     above = [lines[begin:end] for begin, end in pairwise([0, *starts])]
     return [
-        _report(before, block) for before, block in zip(above, blocks(lines, starts), strict=True)
+        of_lines(_report(before, block), [*before, *block])
+        for before, block in zip(above, blocks(lines, starts), strict=True)
     ]
 
 

@@ -15,11 +15,13 @@ from backend.formats.httperf.command import Command, command_of, joined
 from backend.formats.httperf.report import BURST, TOTAL, Report
 from backend.formats.model import Entry, FormatError
 from backend.formats.refusals import read_or_refuse
+from backend.formats.runs import of_lines
 from backend.formats.text import Line, Source
 
 # The parts of a run, in order.
 COMMAND, BURSTS, TOTALS = range(3)
 MARKS = ("Maximum connect burst length:", "test-duration", "send-buffer=")
+ENDS = ("Errors: fd-unavail",)
 
 
 def claims(source: Source) -> str | None:
@@ -38,14 +40,14 @@ def claims(source: Source) -> str | None:
 def read(sources: Sequence[Source]) -> list[Entry]:
     """Every run in the sources, in order."""
     runs = [
-        read_or_refuse(Report(block, command).trial)
+        of_lines(read_or_refuse(Report(block, command).trial), block)
         for source in sources
         for block, command in _runs(joined(_sure_lines(source)))
     ]
     if not runs:
         raise FormatError(
             "The httperf output is cut off in its first line.",
-            line=1,
+            line=sources[0].artefact.first_line,
             found=sources[0].first_line,
             expected="the whole report, on lines as httperf printed it",
         )

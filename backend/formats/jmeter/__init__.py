@@ -26,6 +26,7 @@ from backend.formats.jmeter.xml import is_xml, read_xml
 from backend.formats.logs import ahead
 from backend.formats.model import Entry, FormatError, ParsedTrial
 from backend.formats.refusals import not_one_trial
+from backend.formats.runs import of_lines
 from backend.formats.text import Source
 from backend.formats.together import (
     covers,
@@ -38,6 +39,8 @@ from backend.formats.together import (
 
 # The last two stand in a JTL without a header, which has no word of its own.
 MARKS = ("elapsed", "<testResults", MARK, "standalone test @", "true", "false", *aggregate.MARKS)
+FIGURE_MARKS = ("/s Avg:",)
+ENDS = ("... end of run", "Tidying up")
 
 
 def claims(source: Source) -> str | None:
@@ -92,7 +95,8 @@ def _read_totals(source: Source) -> list[Entry]:
 
 def _read_samples(sources: Sequence[Source]) -> list[Entry]:
     logs, texts = split_sources(sources, lambda source: is_xml(source) or layout_of(source))
-    runs = [read_run(block) for source in texts for block in find_runs(source.lines)]
+    blocks = read_each(lambda source: find_runs(source.lines), texts)
+    runs = [of_lines(read_run(block), block) for block in blocks]
     if len(logs) > 1 or (logs and len(runs) > 1):
         raise not_one_trial(
             found=f"{len(logs)} JTL files and {len(runs)} summaries",

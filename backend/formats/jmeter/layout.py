@@ -2,7 +2,7 @@
 
 import csv
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from backend.formats.text import HEAD_BYTES, Source
@@ -39,7 +39,12 @@ class Layout:
 
 def layout_of(source: Source) -> Layout | None:
     """How the JTL is laid out; None where this is no JTL as CSV."""
-    lines = source.text[:HEAD_BYTES].split("\n")
+    layout = _layout_in(source.text[:HEAD_BYTES].split("\n"))
+    above = source.artefact.first_line - 1
+    return None if layout is None else replace(layout, first_line=layout.first_line + above)
+
+
+def _layout_in(lines: Column) -> Layout | None:
     for position, line in enumerate(lines[:HEAD_LINES]):
         if "elapsed" in line:
             delimiter, names = _header(line)

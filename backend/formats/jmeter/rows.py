@@ -85,7 +85,7 @@ class Rows:
         """What stands before the rows is passed over, unless it is a row that was damaged."""
         if self.layout.has_header:
             return
-        for number, line in enumerate(before, 1):
+        for number, line in enumerate(before, self.source.artefact.first_line):
             if 2 * line.count(self.delimiter) >= self.width:
                 raise self.bad_row(number, line)
 

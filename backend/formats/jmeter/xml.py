@@ -47,7 +47,7 @@ def is_xml(source: Source) -> bool:
 
 def read_xml(source: Source) -> ParsedTrial:
     """The samples of a JTL as XML; raises FormatError, also where its end is missing."""
-    reader, samples = _Reader(), Samples()
+    reader, samples = _Reader(source.artefact.first_line), Samples()
     with source.artefact.open() as stream:
         for frame in reader.frames(stream):
             samples.add(frame)
@@ -57,7 +57,8 @@ def read_xml(source: Source) -> ParsedTrial:
 class _Reader:
     """Samples of the first level; those within a transaction are requests of their own."""
 
-    def __init__(self) -> None:
+    def __init__(self, first_line: int) -> None:
+        self.first_line = first_line
         self.parser = expat.ParserCreate()
         self.parser.buffer_text = True
         self.parser.StartElementHandler = self._start
@@ -150,7 +151,7 @@ class _Reader:
     def _broken(self, found: str) -> FormatError:
         return FormatError(
             "The JMeter JTL is not whole XML.",
-            line=self.parser.CurrentLineNumber,
+            line=self.first_line + self.parser.CurrentLineNumber - 1,
             found=found,
             expected=f"<{ROOT}> with samples, to its end </{ROOT}>",
         )

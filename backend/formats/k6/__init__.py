@@ -31,6 +31,8 @@ MARKS = (
     '"type":"Metric"',
     "metric_name,timestamp,metric_value",
 )
+FIGURE_MARKS = ("...:",)
+ENDS = ("data_sent.",)
 Readings = list[Entry]
 
 

@@ -18,11 +18,13 @@ from backend.formats.numbers import (
     split_unit,
 )
 from backend.formats.refusals import read_or_refuse
+from backend.formats.runs import of_lines
 from backend.formats.text import Line, Source
 
 KNOWN = frozenset(
     ("http_reqs", DURATION, "http_req_failed", "iterations", "iteration_duration", "data_received")
 )
+CHECKS = "checks"
 DOTS = "...:"
 TOTAL, THRESHOLDS = "█ TOTAL RESULTS", "█ THRESHOLDS"
 PARTS = ("█ GROUP: ", "█ SCENARIO: ", "↳ GROUP: ")
@@ -72,7 +74,8 @@ def read_text(source: Source) -> list[Entry]:
     ends = source.text.endswith(("\n", "\r"))
     unended = None if ends else source.lines[-1]
     return [
-        read_or_refuse(lambda run=run: _Report(run, unended).trial()) for run in _runs(source.lines)
+        of_lines(read_or_refuse(_Report(run, unended).trial), (run.first, run.last))
+        for run in _runs(source.lines)
     ]
 
 
@@ -90,7 +93,7 @@ def _runs(lines: Sequence[Line]) -> Iterator[_Run]:
 
 def _starts_another(run: _Run, line: Line) -> bool:
     metric = _metric(line)
-    if metric and metric[0] in run.metrics and not run.in_part:
+    if metric and _is_of_another(run, metric[0]):
         return True
     has_results = bool(run.metrics) or run.in_sections
     if line.text.startswith((TOTAL, THRESHOLDS)):
@@ -99,6 +102,13 @@ def _starts_another(run: _Run, line: Line) -> bool:
         return False
     # A run that was cut off has a banner and no results.
     return has_results or any(before.text.startswith(BANNER) for before in run.before)
+
+
+def _is_of_another(run: _Run, name: str) -> bool:
+    """Whether a metric is of the next run. The checks come first, and not all runs have them."""
+    if name == CHECKS and not KNOWN.isdisjoint(run.metrics):
+        return True
+    return name in run.metrics and not run.in_part
 
 
 def _add(run: _Run, line: Line) -> None:

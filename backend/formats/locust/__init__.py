@@ -43,6 +43,8 @@ MARKS = (
     *(STARTED, "# fails", '"num_requests"', "Response Time", "Occurrences"),
     *("response time", "Traceback,Nodes", "User Count"),
 )
+FIGURE_MARKS = ("# reqs",)
+ENDS = ("Response time percentiles", "Percentage of the requests completed")
 
 
 def claims(source: Source) -> str | None:

@@ -6,6 +6,7 @@ from backend.formats.locust.errors import by_class, completed
 from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
 from backend.formats.numbers import parse_count, parse_number
 from backend.formats.refusals import read_or_refuse
+from backend.formats.runs import of_lines
 from backend.formats.text import Line, Source, blocks, last_line
 
 STARTED = "Starting Locust "
@@ -32,7 +33,7 @@ def is_header(line: Line) -> bool:
 def find_runs(source: Source) -> list[list[Line]]:
     """The lines of each run, from where locust says that it starts."""
     lines = source.lines
-    starts = [at for at, line in enumerate(lines) if STARTED in line.text]
+    starts = [_with_limit(lines, at) for at, line in enumerate(lines) if STARTED in line.text]
     headers = [at for at, line in enumerate(lines) if is_header(line)]
     if headers and (not starts or headers[0] < starts[0]):
         starts.insert(0, headers[0])
@@ -42,9 +43,14 @@ def find_runs(source: Source) -> list[list[Line]]:
     return blocks(lines, starts)
 
 
+def _with_limit(lines: Sequence[Line], start: int) -> int:
+    """The start, or the line of what was asked for right above it."""
+    return start - 1 if start and LIMIT in lines[start - 1].text else start
+
+
 def read_run(block: Sequence[Line]) -> Entry:
     """The last table of a run, with the percentiles and failures behind it."""
-    return read_or_refuse(lambda: _Run(block).trial())
+    return of_lines(read_or_refuse(lambda: _Run(block).trial()), block)
 
 
 class _Run:

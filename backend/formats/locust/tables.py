@@ -46,19 +46,21 @@ class Table:
 
 
 def kind_of(source: Source) -> tuple[str, int] | None:
-    """Which of the files this is, and at which line (from 1) its header stands."""
-    for position, line in enumerate(source.text[:HEAD_BYTES].split("\n")[:HEAD_LINES]):
+    """Which of the files this is, and the number of the line with its header."""
+    lines = source.text[:HEAD_BYTES].split("\n")[:HEAD_LINES]
+    for number, line in enumerate(lines, source.artefact.first_line):
         names = [_modern(name) for name in line.split(",")]
         for kind, columns in KINDS.items():
             if set(columns) <= set(names):
-                return kind, position + 1
+                return kind, number
     return None
 
 
 def read_table(source: Source) -> Table:
     """The rows of one of the files; raises FormatError for a damaged row."""
-    kind, line = kind_of(source) or ("stats", 1)
-    text = source.text.split("\n", line - 1)[-1]
+    above = source.artefact.first_line
+    kind, line = kind_of(source) or ("stats", above)
+    text = source.text.split("\n", line - above)[-1]
     is_whole = text.endswith("\n")
     if not is_whole and kind in ("failures", "exceptions"):
         raise _broken(kind, line, text[-60:], "a line feed at the end: the file is cut off")

@@ -20,11 +20,14 @@ from backend.formats.model import Entry
 from backend.formats.nighthawk.documents import find_outputs, read_fortio, read_output
 from backend.formats.nighthawk.report import TITLE, find_reports, read_report
 from backend.formats.refusals import read_or_refuse
+from backend.formats.runs import of_lines
 from backend.formats.text import Source
 from backend.formats.together import read_each
 
 KEEPS_CONNECTIONS = True
 MARKS = (TITLE, '"execution_duration"', '"DurationHistogram"', "Request start to response end")
+TABLE_HEADS = ("Min,Mean,Max,Pstdev", "Percentile,Count,Value(", "Counter,Value,Per second")
+ENDS = ("upstream_rq_total",)
 
 
 def claims(source: Source) -> str | None:
@@ -47,4 +50,7 @@ def _runs(source: Source) -> list[Entry]:
         return list(map(read_output, outputs))
     if results := find_nighthawks(source):
         return list(map(read_fortio, results))
-    return [read_or_refuse(read_report, report) for report in find_reports(source)]
+    return [
+        of_lines(read_or_refuse(read_report, report), report.lines)
+        for report in find_reports(source)
+    ]

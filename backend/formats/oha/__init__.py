@@ -17,12 +17,14 @@ from backend.formats.oha.document import is_result, read_document
 from backend.formats.oha.report import Report, find_reports
 from backend.formats.oha.rows import is_csv, read_csv
 from backend.formats.refusals import not_one_trial, read_or_refuse
+from backend.formats.runs import of_lines
 from backend.formats.text import Source
 from backend.formats.together import read_each, split_sources, with_samples
 
 KEEPS_CONNECTIONS = True
 COUNTS_BODIES_ONLY = True
 MARKS = ("Success rate:", '"successRate"', "request-start,DNS")
+ENDS = ("Status code distribution:",)
 
 
 def claims(source: Source) -> str | None:
@@ -42,7 +44,8 @@ def read(sources: Sequence[Source]) -> list[Entry]:
     tables, others = split_sources(sources, is_csv)
     values = [document.value for source in others for document in source.documents]
     runs = list(map(read_document, filter(is_result, values)))
-    runs += [read_or_refuse(Report(block).trial) for block in read_each(find_reports, others)]
+    blocks = read_each(find_reports, others)
+    runs += [of_lines(read_or_refuse(Report(block).trial), block) for block in blocks]
     if len(tables) > 1 or (len(runs) > 1 and tables):
         raise not_one_trial(
             found=f"{len(runs)} results and {len(tables)} CSV files",

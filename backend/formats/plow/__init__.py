@@ -9,9 +9,11 @@ completed here is Count less the errors. Elapsed is cut to 100 ms (to 1 ms befor
 bytes are in steps of 1024. URL and asked load stand on stderr.
 """
 
+from __future__ import annotations
+
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from operator import attrgetter, itemgetter
 from typing import Any
 
@@ -26,12 +28,13 @@ from backend.formats.plow.table import (
 )
 from backend.formats.plow.trial import Asked, Figures, asked_in, latency_us, trial_of
 from backend.formats.refusals import in_long_file, read_figures
+from backend.formats.runs import of_lines
 from backend.formats.text import Document, Line, Source, is_prompt
 from backend.formats.together import read_each, runs_of_one
 
 MARKS = ("Elapsed", "connection(s).")
-# Count, least and most latency in µs.
-Latency = tuple[int, float, float]
+FIGURE_MARKS = ("Elapsed",)
+ENDS = ("Latency Histogram:",)
 JSON_KEYS = frozenset(("Summary", "Statistics", "Percentiles", "Histograms"))
 
 
@@ -80,16 +83,20 @@ def _runs(source: Source) -> list[Entry]:
 
 
 def _table_runs(source: Source) -> list[Entry]:
-    tables = find_tables(source)
     asked = _asked(source)
-    runs = [
-        read_table(table, _asked_before(asked, table[0].number))
-        for table, following in zip(tables, [*tables[1:], None], strict=False)
-        if not is_snapshot(table) and not _is_followed(source, table, following)
-    ]
-    if tables and is_snapshot(tables[-1]):
-        last = tables[-1][-1]
-        runs.append(_cut_off(last.number, last.text))
+    runs: list[Entry] = []
+    snapshots: list[Line] = []
+    above = 0
+    tables = find_tables(source)
+    for table, following in zip(tables, [*tables[1:], None], strict=False):
+        snapshots += table
+        if not is_snapshot(table) and not _is_followed(source, table, following):
+            run = read_table(table, _asked_between(asked, above, table[0].number))
+            runs.append(of_lines(run, snapshots))
+            snapshots, above = [], table[0].number
+    if snapshots:
+        last = snapshots[-1]
+        runs.append(of_lines(_cut_off(last.number, last.text), snapshots))
     return runs
 
 
@@ -98,13 +105,13 @@ def _is_followed(source: Source, table: Sequence[Line], following: Sequence[Line
     if following is None or not may_be_snapshot(table):
         return False
     lines = (table[0].number, following[0].number)
-    return _goes_on(source, lines, _latency_in(table), _latency_in(following))
+    return _goes_on(source, lines, _totals_in(table), _totals_in(following))
 
 
-def _latency_in(table: Sequence[Line]) -> Latency | None:
+def _totals_in(table: Sequence[Line]) -> _Totals | None:
     try:
         count, least, most = latency_words(table)
-        return require_count(count), latency_us(least), latency_us(most)
+        return _Totals(require_count(count), {}, {}, latency_us(least), latency_us(most))
     except (KeyError, ValueError):
         return None
 
@@ -114,11 +121,12 @@ def _json_runs(source: Source) -> list[Entry]:
     if not results:
         return []
     asked = _asked(source)
-    runs = [
-        _read_document(result, _asked_before(asked, result.line))
-        for result, following in zip(results, [*results[1:], None], strict=True)
-        if not _replaces(source, result, following)
-    ]
+    runs: list[Entry] = []
+    above = 0
+    for result, following in zip(results, [*results[1:], None], strict=True):
+        if not _replaces(source, result, following):
+            runs.append(_read_document(result, _asked_between(asked, above, result.line)))
+            above = result.line
     broken = _broken_snapshot(source, results[-1].line)
     return runs if broken is None else [*runs[:-1], _cut_off(broken.fault_line, broken.fault)]
 
@@ -141,32 +149,53 @@ def _replaces(source: Source, snapshot: Document, following: Document | None) ->
     if following is None:
         return False
     lines = (snapshot.line, following.line)
-    return _goes_on(source, lines, _latency_of(snapshot), _latency_of(following))
+    return _goes_on(source, lines, _totals_of(snapshot), _totals_of(following))
 
 
-def _latency_of(document: Document) -> Latency | None:
-    """Count, least and most latency; None if they are not there."""
+@dataclass(frozen=True, slots=True)
+class _Totals:
+    """What grows while a run goes on, and the range of its latencies."""
+
+    count: int
+    codes: Mapping[str, int]
+    failures: Mapping[str, int]
+    least_us: float
+    most_us: float
+
+
+def _totals_of(document: Document) -> _Totals | None:
+    """The totals of a snapshot; None if they are not there."""
     try:
         figures = _figures(document.value)
         least, most = (latency_us(figures.latency[name]) for name in ("Min", "Max"))
-        return figures.count, least, most
+        return _Totals(figures.count, figures.codes, figures.failures, least, most)
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
 
 
 def _goes_on(
-    source: Source, lines: tuple[int, int], earlier: Latency | None, later: Latency | None
+    source: Source, lines: tuple[int, int], earlier: _Totals | None, later: _Totals | None
 ) -> bool:
-    """Whether figures can be those of the same run, later: more requests, in a wider range, and
-    no command between the lines where they begin."""
+    """Whether totals can be those of the same run, later: more requests of each status and more
+    of each failure, in a wider range, and no command between the lines where they begin."""
     if earlier is None or later is None:
         return False
-    between = _between(source, *lines)
-    if any("plow" in line.text or is_prompt(line.text) or asked_in(line) for line in between):
+    if _begins_another(source, *lines):
         return False
-    if earlier[0] == later[0]:
+    if earlier.count == later.count:
         return earlier == later
-    return earlier[0] < later[0] and earlier[1] >= later[1] and earlier[2] <= later[2]
+    is_wider = earlier.least_us >= later.least_us and earlier.most_us <= later.most_us
+    counts = ((earlier.codes, later.codes), (earlier.failures, later.failures))
+    grows = all(
+        count <= after.get(name, 0) for before, after in counts for name, count in before.items()
+    )
+    return earlier.count < later.count and is_wider and grows
+
+
+def _begins_another(source: Source, above: int, below: int) -> bool:
+    """Whether another run of plow is asked for between two lines."""
+    between = _between(source, above, below)
+    return any("plow" in line.text or is_prompt(line.text) or asked_in(line) for line in between)
 
 
 def _between(source: Source, above: int, below: int) -> list[Line]:
@@ -182,10 +211,10 @@ def _asked(source: Source) -> list[tuple[int, Asked]]:
     return [(number, asked) for number, asked in lines if asked is not None]
 
 
-def _asked_before(asked: Sequence[tuple[int, Asked]], number: int) -> Asked:
-    """What the last such line above a line says."""
-    above = bisect_left(asked, number, key=itemgetter(0))
-    return asked[above - 1][1] if above else Asked()
+def _asked_between(asked: Sequence[tuple[int, Asked]], above: int, number: int) -> Asked:
+    """What the last such line between two lines says."""
+    at = bisect_left(asked, number, key=itemgetter(0))
+    return asked[at - 1][1] if at and asked[at - 1][0] > above else Asked()
 
 
 def _cut_off(line: int, found: str) -> FormatError:

@@ -17,12 +17,15 @@ from backend.formats.model import Entry, Latency, ParsedTrial
 from backend.formats.numbers import json_count, json_number, scaled
 from backend.formats.refusals import read_json, read_or_refuse
 from backend.formats.rewrk.report import AT, TRANSFER, find_reports, read_report
+from backend.formats.runs import of_lines
 from backend.formats.text import Document, Source
 from backend.formats.together import read_each
 
 KEEPS_CONNECTIONS = True
 JSON_KEYS = ("latency_std_deviation", "transfer_rate", "requests_total", "requests_avg")
 MARKS = (AT, TRANSFER, f'"{JSON_KEYS[0]}"')
+TABLE_HEADS = ("|   Percentile    |   Avg Latency",)
+ENDS = (TRANSFER,)
 # Of nanoseconds.
 RESOLUTION_US = 0.001
 
@@ -44,7 +47,8 @@ def _runs(source: Source) -> list[Entry]:
     results = source.objects(JSON_KEYS)
     if results:
         return [_read_document(result) for result in results]
-    return [read_or_refuse(read_report, block) for block in find_reports(source)]
+    blocks = find_reports(source)
+    return [of_lines(read_or_refuse(read_report, block), block) for block in blocks]
 
 
 def _read_document(document: Document) -> Entry:

@@ -68,10 +68,7 @@ def read_report(block: Sequence[Line]) -> ParsedTrial:
     return ParsedTrial(
         **asked,
         exact_elapsed_s=round(requests / rate_rps, 9),
-        requests_completed=max(requests - failed, 0),
-        # Statuses are not printed: that nothing failed is not known.
-        attempts=max(requests, failed) if failed else None,
-        failed=failed or None,
+        **_counts(requests, failed),
         reported_rps=rate_rps,
         bytes_received=_bytes(size),
         transfer_rate_bytes_s=_bytes(transfer.removesuffix("/Sec")),
@@ -80,7 +77,7 @@ def read_report(block: Sequence[Line]) -> ParsedTrial:
         latency=Latency(mean_us=row[0], stdev_us=row[1], min_us=row[2], max_us=row[3]),
         latency_origin="summary",
         latency_resolution_us=RESOLUTION_US,
-        incomplete=not transfer,
+        incomplete=not transfer or failures is None,
         extra=_slowest(block),
     )
 
@@ -93,6 +90,15 @@ def _refused(block: Sequence[Line]) -> Exception:
         "The rewrk report is cut off before its requests, or damaged.",
         expected='a row below "Avg Stdev Min Max" and a line "Total: 1000 Req/Sec: 500.00"',
     )
+
+
+def _counts(requests: int, failed: int) -> dict[str, Any]:
+    """Statuses are not printed: that nothing failed is not known."""
+    return {
+        "requests_completed": max(requests - failed, 0),
+        "attempts": max(requests, failed) if failed else None,
+        "failed": failed or None,
+    }
 
 
 def _asked(line: Line) -> dict[str, Any]:

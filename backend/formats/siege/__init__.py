@@ -14,15 +14,18 @@ from itertools import filterfalse
 
 from backend.formats.model import Entry, FormatError, ParsedTrial
 from backend.formats.refusals import not_one_trial
+from backend.formats.runs import of_lines
 from backend.formats.siege.figures import NEEDED, read_document, read_log_rows, read_report
 from backend.formats.siege.hits import Hits, trial_of, with_hits
 from backend.formats.siege.runs import RESULT, Run, find_runs, has_report, is_log_header, is_start
-from backend.formats.text import Source
+from backend.formats.text import Line, Source
 from backend.formats.together import read_each, split_sources
 
 COUNTS_BODIES_ONLY = True
 MARKS_OF_RUNS = (RESULT, " secs:", "HTTP/1.0,", "HTTP/1.1,")
 MARKS = ("** SIEGE", "Transactions:", '"transactions"', " bytes ==> ", "Elap Time", "HTTP/1.")
+FIGURE_MARKS = ("Transactions:", " secs:", "HTTP/1.0,", "HTTP/1.1,")
+ENDS = ("Shortest transaction:",)
 
 
 def claims(source: Source) -> str | None:
@@ -60,14 +63,55 @@ def read(sources: Sequence[Source]) -> list[Entry]:
     """Every run; with one, the verbose lines, the JSON and the log beside it belong to it."""
     logs, others = split_sources(sources, lambda source: any(map(is_log_header, source.lines)))
     runs = read_each(find_runs, others)
+    if len(sources) == 1 and len(runs) > 1:
+        return _runs_of_one_text(runs)
     results = list(map(read_document, read_each(_documents, others)))
     trials = _merged(list(map(_report, filter(has_report, runs))), results)
     hits = [run.hits for run in filterfalse(has_report, runs)]
     if len(sources) > 1 and (trials or hits):
         _refuse_several(trials, hits, logs)
+    return _with_files(trials, hits, logs)
+
+
+def _with_files(trials: list[Entry], hits: Sequence[Hits], logs: Sequence[Source]) -> list[Entry]:
+    """The one result with the responses and the log beside it; each kind alone without one."""
     if len(trials) == 1 and isinstance(trials[0], ParsedTrial):
         return [_with_logs(reduce(with_hits, hits, trials[0]), logs)]
     return trials or list(map(trial_of, hits)) or read_each(read_log_rows, logs)
+
+
+def _runs_of_one_text(runs: Sequence[Run]) -> list[Entry]:
+    """Each run; responses above a report are its own where it counts as many."""
+    entries: list[Entry] = []
+    above: Run | None = None
+    for run in runs:
+        if not has_report(run):
+            entries.append(of_lines(trial_of(run.hits), _lines_from(run, [])))
+            above = run
+            continue
+        entry = _report(run)
+        if above is not None and isinstance(entry, ParsedTrial) and _are_of(above, run, entry):
+            entries.pop()
+            entry = of_lines(with_hits(entry, above.hits), _lines_from(above, run.lines))
+        entries.append(entry)
+        above = None
+    return entries
+
+
+def _are_of(responses: Run, run: Run, trial: ParsedTrial) -> bool:
+    """Whether responses above a report without any are those that it counts, or the last of them,
+    as a terminal keeps them: then none took longer than the longest of the report."""
+    count, most = responses.hits.count_below(500), trial.requests_completed
+    if run.hits.count or most is None or count > most:
+        return False
+    longest_us, most_us = responses.hits.requests.max_us, trial.latency.max_us
+    if longest_us is None or most_us is None:
+        return count == most
+    return count == most or longest_us <= most_us
+
+
+def _lines_from(run: Run, lines: Sequence[Line]) -> list[Line]:
+    return [*lines] if run.first is None else [run.first, *lines]
 
 
 def _refuse_several(trials: Sequence[Entry], hits: Sequence[Hits], logs: Sequence[Source]) -> None:
@@ -81,7 +125,8 @@ def _refuse_several(trials: Sequence[Entry], hits: Sequence[Hits], logs: Sequenc
 
 def _report(run: Run) -> Entry:
     trial = read_report(run)
-    return trial if isinstance(trial, FormatError) else with_hits(trial, run.hits)
+    read = trial if isinstance(trial, FormatError) else with_hits(trial, run.hits)
+    return of_lines(read, run.lines)
 
 
 def _merged(reports: Sequence[Entry], results: Sequence[Entry]) -> list[Entry]:

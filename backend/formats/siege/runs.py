@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from backend.formats.decoding import decode
 from backend.formats.logs import line_chunks
 from backend.formats.siege.hits import Hits
-from backend.formats.text import Line, Source, clean_lines, decode, is_prompt
+from backend.formats.text import Line, Source, clean_lines, is_prompt
 
 BANNER = "** SIEGE "
 PREPARING = "** Preparing "
@@ -20,6 +21,8 @@ class Run:
 
     lines: list[Line] = field(default_factory=list)
     hits: Hits = field(default_factory=Hits)
+    # Its first line, one of a response too.
+    first: Line | None = None
     # Of its result, from 1; 0 without one.
     result_line: int = 0
     # Of a line that may lack its end, as the text ends in it; 0 for none.
@@ -27,6 +30,7 @@ class Run:
 
     def add(self, line: Line) -> None:
         """Count the line if it is one of a response, else keep it."""
+        self.first = self.first or line
         if self.hits.add(line.text):
             return
         if line.text:
@@ -62,13 +66,18 @@ def find_runs(source: Source) -> list[Run]:
     """Every run in the text that has a start, a result or verbose lines."""
     runs = [Run()]
     for line in map(_without_progress, _lines(source)):
-        if _begins(runs[-1], line):
+        # Responses are printed before the result of their run.
+        is_after = runs[-1].result_line and Hits().add(line.text)
+        if is_after or _begins(runs[-1], line):
             runs.append(Run())
         runs[-1].add(line)
-    last = runs[-1]
+    _note_cut(runs[-1], source)
+    return [run for run in runs if run.hits.count or has_report(run)]
+
+
+def _note_cut(last: Run, source: Source) -> None:
     if last.lines and not source.is_log and not source.text[-1:].isspace():
         last.cut_line = last.lines[-1].number
-    return [run for run in runs if run.hits.count or has_report(run)]
 
 
 def _lines(source: Source) -> Iterator[Line]:

@@ -20,6 +20,8 @@ from backend.formats.text import Source
 from backend.formats.together import joined, one_of
 
 MARKS = (SAMPLES, ROOT, *COLUMNS[:1])
+TABLE_HEADS = ("| Percentile, %", "| label ")
+ENDS = ("Artifacts dir:",)
 
 
 def claims(source: Source) -> str | None:

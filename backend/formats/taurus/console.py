@@ -12,6 +12,7 @@ from backend.formats.numbers import (
     parse_float,
     parse_number,
 )
+from backend.formats.runs import of_lines
 from backend.formats.text import Line, blocks, is_prompt
 
 DURATION = "Test duration: "
@@ -43,14 +44,16 @@ def find_blocks(lines: Sequence[Line]) -> list[list[Line]]:
 
 def read_blocks(lines: Sequence[Line]) -> list[Entry]:
     """The trial of each run; what several reporters print of one run is read once."""
-    trials: list[Entry] = []
+    runs: list[tuple[ParsedTrial, list[Line]]] = []
     begins_run = True
     for block in find_blocks(lines):
         trial = _trial(block)
-        if begins_run or trial != trials[-1]:
-            trials.append(trial)
+        if begins_run or trial != runs[-1][0]:
+            runs.append((trial, block))
+        else:
+            runs[-1][1].extend(block)
         begins_run = _begins_run(block)
-    return trials
+    return [of_lines(trial, block) for trial, block in runs]
 
 
 def _begins_run(block: Sequence[Line]) -> bool:

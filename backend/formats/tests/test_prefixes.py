@@ -5,9 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.formats import FormatError, RawArtefact, parse
+from backend.formats.decoding import decode
 from backend.formats.prefixes import plain_texts
 from backend.formats.tests.test_captures import FORMATS
-from backend.formats.text import HEAD_BYTES, decode
+from backend.formats.text import HEAD_BYTES
 
 WRK = (FORMATS / "wrk/tests/captures/latency-c10-10k/stdout").read_text()
 HEY = (FORMATS / "hey/tests/captures/n600-c20-500s-text/stdout").read_text()

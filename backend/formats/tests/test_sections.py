@@ -26,8 +26,8 @@ REPORTS = {
     tool: (FORMATS / tool / "tests/captures" / path).read_text() for tool, path in CAPTURES.items()
 }
 WRK2 = (FORMATS / "wrk2/tests/captures/calibrated-rate400/stdout").read_text()
-# hey's report begins as oha's goes on; fortio's log lines may be what a script of wrk printed.
-NOT_CERTAIN = (("oha", "hey"), ("wrk", "fortio"))
+# hey's report begins as oha's goes on.
+NOT_CERTAIN = (("oha", "hey"),)
 PAIRS = [(first, second) for first in REPORTS for second in REPORTS if first != second]
 
 

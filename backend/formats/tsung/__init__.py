@@ -17,6 +17,7 @@ from backend.formats.tsung.dump import is_dump, read_dump
 from backend.formats.tsung.log import claims_log, read_log
 
 MARKS = ("# stats: dump at", ";<", "#date;pid;", '"finish_users_count"')
+ENDS = ("EndMonitor:",)
 
 
 def claims(source: Source) -> str | None:

@@ -6,6 +6,7 @@ from typing import Any
 from backend.formats.model import CLIENT_CLASS, Entry, FormatError, Latency, ParsedTrial
 from backend.formats.numbers import all_known, parse_float
 from backend.formats.refusals import read_figures, read_or_refuse
+from backend.formats.runs import of_lines
 from backend.formats.statuses import failed, succeeded
 from backend.formats.text import Line, Source, first_with, last_line
 
@@ -56,7 +57,10 @@ def read_log(source: Source) -> list[Entry]:
     documents = _documents(source)
     if documents:
         return [_read_json(document) for document in documents]
-    return [read_or_refuse(lambda run=run: _trial(_stats_of(run))) for run in _runs(source.lines)]
+    return [
+        of_lines(read_or_refuse(lambda run=run: _trial(_stats_of(run))), run)
+        for run in _runs(source.lines)
+    ]
 
 
 def _runs(lines: Sequence[Line]) -> list[list[Line]]:

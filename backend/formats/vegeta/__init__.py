@@ -28,7 +28,8 @@ from backend.formats.vegeta.results import is_csv, is_json_lines, read_csv, read
 KEEPS_CONNECTIONS = True
 COUNTS_BODIES_ONLY = True
 # The comma is of the CSV, which has no header; what else it needs is asked of its first line.
-MARKS = ("[total", '"bytes_in"', "Value(ms)", "[0s,", ",")
+MARKS = ("[total", '"bytes_in"', "Value(ms)", "Bucket", ",")
+ENDS = ("Status Codes", "1/(1-Percentile)", "Bucket")
 COUNTS = ("requests_completed", "requests_ok", "bytes_received")
 
 

@@ -13,6 +13,7 @@ from backend.formats.numbers import (
     require_number,
 )
 from backend.formats.refusals import read_figures
+from backend.formats.runs import of_lines
 from backend.formats.statuses import failed, succeeded
 from backend.formats.text import Line, Source, blocks, is_prompt, last_line
 from backend.formats.transport_errors import counted_classes, error_class, is_whole_error
@@ -46,6 +47,9 @@ def find_reports(source: Source) -> list[FoundReport]:
     if '"bytes_in"' in source.text:
         documents = source.objects(JSON_KEYS)
         return [FoundReport(JSON, document.line, document.value) for document in documents]
+    # Every text with a comma is asked, and few have one of these.
+    if not any(word in source.text for word in FIRST_WORDS):
+        return []
     lines = source.lines
     starts = [position for position, line in enumerate(lines) if _kind(line)]
     return [
@@ -55,7 +59,7 @@ def find_reports(source: Source) -> list[FoundReport]:
 
 
 def _kind(line: Line) -> str | None:
-    # Every text with a comma is asked, and few lines need their words.
+    # Few lines need their words.
     if not line.text.startswith(FIRST_WORDS):
         return None
     words = line.words
@@ -73,7 +77,14 @@ def read_reports(source: Source) -> tuple[int, list[Entry]]:
     if not reports:
         return max(RANKS.values()), []
     cleared = _cleared_lines(source)
-    entries = [_read_report(report) for report in reports if report.line not in cleared]
+    entries: list[Entry] = []
+    # The first line of the reports that the next one replaces.
+    begin = 0
+    for report in reports:
+        begin = begin or report.line
+        if report.line not in cleared:
+            entries.append(_read_report(report, begin))
+            begin = 0
     last = reports[-1]
     if last.line in cleared:
         entries.append(
@@ -97,14 +108,15 @@ def _cleared_lines(source: Source) -> set[int]:
     }
 
 
-def _read_report(report: FoundReport) -> Entry:
-    return read_figures(
+def _read_report(report: FoundReport, begin: int) -> Entry:
+    read = read_figures(
         READERS[report.kind],
         report.body,
         title=f"vegeta {report.kind}",
         line=report.line,
         expected="the report as vegeta prints it",
     )
+    return read if report.kind == JSON else of_lines(read, (Line(begin, ""), report.body[-1]))
 
 
 def _read_json(report: Mapping[str, Any]) -> ParsedTrial:

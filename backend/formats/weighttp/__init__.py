@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from backend.formats.model import Entry, FormatError, ParsedTrial
 from backend.formats.refusals import not_one_trial, read_or_refuse
+from backend.formats.runs import of_lines
 from backend.formats.text import Document, Line, Source
 from backend.formats.together import read_each, split_sources
 from backend.formats.weighttp.curve import disagreements, is_curve, read_curve
@@ -20,6 +21,8 @@ from backend.formats.weighttp.report import is_finish, read_report
 from backend.formats.weighttp.start import BANNER, Start, is_banner, thread_of
 
 MARKS = (BANNER, " millisec and ", '"reqs_per_sec"', "Time in us")
+FIGURE_MARKS = ("finished in ", '"reqs_per_sec"', "requests:")
+ENDS = ("traffic:",)
 # The parts of a run, in order.
 BEGIN, THREADS, RESULT = range(3)
 
@@ -103,5 +106,5 @@ def _place(line: Line, by_line: dict[int, Document]) -> int | None:
 def _read(block: Sequence[Line], document: Document | None) -> Entry:
     start = Start.of(block)
     if document is None:
-        return read_or_refuse(read_report, block, start)
-    return read_document(document, start)
+        return of_lines(read_or_refuse(read_report, block, start), block)
+    return of_lines(read_document(document, start), block)

@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from backend.formats.model import Entry, FormatError, ParsedTrial
 from backend.formats.refusals import read_or_refuse
+from backend.formats.runs import of_lines
 from backend.formats.text import Line, Source, first_with
 from backend.formats.together import read_each
 from backend.formats.wrk.report import (
@@ -31,6 +32,7 @@ PRINTS_TWO_DECIMALS = True
 PERCENTILE_OPTION = "--latency"
 DISTRIBUTION = "Latency Distribution"
 MARKS = ("threads and", "Thread Stats", "unable to connect")
+ENDS = ("Transfer/sec:",)
 
 
 def claims(source: Source) -> str | None:
@@ -52,7 +54,7 @@ def read(sources: Sequence[Source]) -> list[Entry]:
     blocks = read_each(lambda source: report_blocks(source.lines), sources)
     if not blocks:
         raise _refused(sources)
-    return [read_or_refuse(_read_block, block) for block in blocks]
+    return [of_lines(read_or_refuse(_read_block, block), block) for block in blocks]
 
 
 def _refused(sources: Sequence[Source]) -> FormatError:

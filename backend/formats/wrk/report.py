@@ -6,6 +6,7 @@ from typing import Any
 
 import orjson
 
+from backend.formats.blocks import is_log_record
 from backend.formats.model import UNANSWERED_CLASSES, FormatError, Latency, ParsedTrial
 from backend.formats.numbers import (
     BINARY_UNITS,
@@ -269,9 +270,11 @@ class Report:
         for line in self.block:
             if line.text.startswith("{") and line.text.endswith("}"):
                 try:
-                    return {"lua_json": orjson.loads(line.text)}
+                    value = orjson.loads(line.text)
                 except orjson.JSONDecodeError:
                     continue
+                if not is_log_record(value):
+                    return {"lua_json": value}
         return {}
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from backend.formats.model import Entry, FormatError, Latency, ParsedTrial
 from backend.formats.numbers import parse_duration_us, parse_number
 from backend.formats.refusals import read_or_refuse
+from backend.formats.runs import of_lines
 from backend.formats.spectrum import Spectrum, is_header, read_spectrum
 from backend.formats.text import Line, Source
 from backend.formats.together import WHOLE_SHARE, read_each
@@ -24,6 +25,7 @@ KEEPS_CONNECTIONS = True
 PRINTS_TWO_DECIMALS = True
 PERCENTILE_OPTION = "--latency"
 MARKS = ("Thread calibration:", "HdrHistogram", "nan")
+ENDS = ("Transfer/sec:",)
 RECORDED = "HdrHistogram - Recorded Latency"
 UNCORRECTED = "HdrHistogram - Uncorrected Latency"
 # Before November 2014 the spectrum was in µs.
@@ -40,7 +42,7 @@ def claims(source: Source) -> str | None:
 def read(sources: Sequence[Source]) -> list[Entry]:
     """Every run in the sources, in order."""
     blocks = read_each(lambda source: report_blocks(source.lines), sources)
-    return [read_or_refuse(_trial, block) for block in blocks]
+    return [of_lines(read_or_refuse(_trial, block), block) for block in blocks]
 
 
 def _trial(block: Sequence[Line]) -> ParsedTrial:

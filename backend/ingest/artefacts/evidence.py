@@ -1,7 +1,6 @@
 """The raw files that each trial was read from, and the uploads that made a run."""
 
-import hashlib
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -34,16 +33,6 @@ def links_of_runs(run_ids: Sequence[UUID] | Sequence[str]) -> list[Link]:
         Link(*trials[trial_id], artefact_id)
         for trial_id, artefact_id in pairs.values_list("trial_id", "artefact_id")
     ]
-
-
-def hash_of_output(artefacts: Iterable[Artefact], place: int = 0) -> bytes | None:
-    """SHA-256 that two trials share only if they were read from the same bytes.
-
-    Over the hashes of the files, whatever their names and order; empty files say nothing. `place`:
-    of the result in a file of several results. None if there are no bytes.
-    """
-    hashes = sorted(artefact.sha256 for artefact in artefacts if artefact.size_bytes)
-    return hashlib.sha256(f"{place} {' '.join(hashes)}".encode()).digest() if hashes else None
 
 
 def uploads_by_name(workspace_id: UUID, run_ids: Collection[UUID]) -> QuerySet[Upload]:

@@ -6,7 +6,7 @@ files.
 
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
@@ -14,7 +14,6 @@ from backend.errors import WorkFailed
 from backend.formats.archive_facts import NO_FACTS, ArchiveFacts
 from backend.formats.read_trial import ReadTrial
 from backend.formats.server_header import Product, read_product
-from backend.ingest.artefacts.evidence import hash_of_output
 from backend.ingest.envelope.envelope import Envelope, TrialEntry, given_members, read_envelope
 from backend.ingest.models import Artefact, Upload
 from backend.ingest.reading.answers import Answers
@@ -137,10 +136,11 @@ def _read_plan(envelope: Envelope, artefacts: Sequence[Artefact], answers: Answe
         answer = answers.to(group, tool=_tool_asked(entry))
         version = answer.get("version", version)
         trial, refusal = _only_trial(answer)
+        place = f"Trial {entry.ordinal}"
         if refusal and not entry.error:
-            refusals.append(Refusal(f"Trial {entry.ordinal}", refusal))
-        record = _planned_record(entry, trial, refusal)
-        records.append(replace(record, output_sha256=hash_of_output(group)))
+            refusals.append(Refusal(place, refusal))
+        refusals += _rests_of(answer, place)
+        records.append(_planned_record(entry, trial, refusal))
         groups.append(group)
     reading = Reading(records, groups, refusals, len(records), version, elsewhere)
     # Early trials, and the rest of their run, are no hole in it even without a result.
@@ -175,13 +175,21 @@ def _early_not_read(entry: TrialEntry) -> TrialRecord:
 
 def _only_trial(answer: dict[str, Any]) -> tuple[ReadTrial | None, str]:
     """The one trial of an answer, or why there is none."""
-    entries = answer.get("entries") or []
+    entries = [entry for entry in answer.get("entries") or [] if not entry.get("is_rest")]
     if len(entries) > 1:
         return None, f"The artefacts of one trial have {len(entries)} results; expected one."
     if not entries:
         return None, answer.get("refused") or "This trial has no artefacts."
     (entry,) = entries
     return (trial_of(entry), "") if "trial" in entry else (None, entry["refused"])
+
+
+def _rests_of(answer: dict[str, Any], place: str) -> list[Refusal]:
+    """What of the outputs looks like output and is no result."""
+    entries = answer.get("entries") or []
+    rests = [entry["refused"] for entry in entries if entry.get("is_rest")]
+    # Beside a trial: else the output is refused as a whole.
+    return [Refusal(place, why) for why in rests] if len(rests) < len(entries) else []
 
 
 def _planned_record(entry: TrialEntry, trial: ReadTrial | None, refusal: str) -> TrialRecord:
@@ -218,12 +226,11 @@ def read_plain(
         archive = archive_of(answer) if len(artefacts) == 1 else NO_FACTS
         if "refused" in answer:
             refusals.append(Refusal(artefact.name, answer["refused"]))
-        for place, entry in enumerate(answer.get("entries") or []):
+        for entry in answer.get("entries") or []:
             if "refused" in entry:
                 refusals.append(Refusal(artefact.name, entry["refused"]))
                 continue
-            record = plain_record(len(records), trial_of(entry), envelope)
-            records.append(replace(record, output_sha256=hash_of_output([artefact], place)))
+            records.append(plain_record(len(records), trial_of(entry), envelope))
             groups.append([artefact])
         if len(records) > MAX_TRIALS:
             raise NothingRead(

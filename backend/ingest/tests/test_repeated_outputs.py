@@ -86,10 +86,34 @@ def test_one_output_under_two_names_is_an_error(tenant):
 
 
 def test_several_results_in_one_file_are_several_trials(tenant):
-    row = make_upload(tenant, f"{WRK}\n{WRK}")
+    row = make_upload(tenant, f"{WRK}\n{OTHER}")
     process(row.pk)
     (series,) = compare(tenant)["series"]
     assert series["points"][0]["trials"] == 2
+
+
+def test_one_output_in_other_dress_counts_once(tenant):
+    dresses = (WRK, WRK.replace("\n", "\r\n"), f"```\n{WRK}```\n", f"$ wrk -c2 http://h/\n{WRK}")
+    row = make_upload(tenant, *dresses)
+    process(row.pk)
+    figures = compare(tenant)
+    (series,) = figures["series"]
+    assert series["points"][0]["trials"] == 1
+    assert series["points"][0]["metrics"]["throughput"]["low"] is None
+    assert fired(figures)["duplicate"]["count"] == len(dresses) - 1
+
+
+def test_one_output_twice_in_one_file_counts_once(tenant):
+    row = make_upload(tenant, f"{WRK}\n{WRK}")
+    process(row.pk)
+    (series,) = compare(tenant)["series"]
+    assert series["points"][0]["trials"] == 1
+
+
+def test_what_is_not_read_beside_a_trial_of_a_plan_is_told(tenant):
+    row = upload(tenant, WRK + "\nname,rps,p99\nfirst,41,7\n")
+    assert Trial.objects.get(run=row.run).error == ""
+    assert "were not read: the table" in row.reason
 
 
 def test_an_empty_stderr_does_not_make_an_output_another(tenant):

@@ -37,8 +37,9 @@ OUTPUT_CHECKS = (
         id="duplicate",
         severity="warning",
         title="Same output as another trial",
-        explanation="Trials of one server and load point have the same output, byte for byte: one "
-        "file was uploaded again, or several trials name one file. The output counts once, so "
+        explanation="Trials of one server and load point have the same output: one file was "
+        "uploaded again, also with other line ends or in a code fence, or several trials name one "
+        "file. The output counts once, so "
         "there are fewer trials than it seems. Two measurements of a few requests can print the "
         "same text by chance; counting one of them changes no figure, and the interval stays wide.",
         remedy="Upload the output of each trial as a file of its own; delete a run that holds only "

@@ -47,13 +47,17 @@ class TrialRecord:
     phase: str | None = None
     glance: Mapping[str, Any] = field(default_factory=dict)
     server_tail: str = ""
-    # Names the bytes that were read (ingest/artefacts/evidence.py).
-    output_sha256: bytes | None = None
 
     @property
     def parsed(self) -> ParsedTrial:
         """What the artefacts say; nothing where they were not read."""
         return UNREAD if self.reading is None else self.reading.parsed
+
+    @property
+    def output_sha256(self) -> bytes | None:
+        """What names the output (formats/output_names.py); None where nothing was read."""
+        name = self.parsed.output_name
+        return bytes.fromhex(name) if name else None
 
     @property
     def slices(self) -> Sequence[TimeSlice]:

@@ -34,9 +34,14 @@ def read(lab, *texts, envelope=None):
     return Run.objects.get(upload=upload)
 
 
+def outputs(count):
+    """Outputs of which none is a copy of another."""
+    return [WRK.replace("2.10MB", f"2.{at + 10}MB") for at in range(count)]
+
+
 @pytest.fixture
 def planned(lab):
-    return read(lab, WRK, WRK + "\n", WRK + "\n\n", envelope=make_envelope(3))
+    return read(lab, *outputs(3), envelope=make_envelope(3))
 
 
 @pytest.fixture
@@ -234,7 +239,7 @@ def test_labels_notes_and_dates_leave_the_trials_unread(lab, planned):
 
 
 def test_a_correction_is_computed_once_for_trials_that_are_alike(lab, monkeypatch):
-    run = read(lab, *[WRK + "\n" * at for at in range(12)], envelope=make_envelope(12))
+    run = read(lab, *outputs(12), envelope=make_envelope(12))
     before, read_trial, reads = rows_of(run), regrouping.read_trial, []
 
     def counted(trial):
@@ -257,7 +262,7 @@ def test_what_trials_share_is_read_once_for_all_of_them(lab):
     envelope = make_envelope(24)
     for number, trial in enumerate(envelope["trials"]):
         trial["load"]["connections"] = 8 * (1 + number % 2)
-    run = read(lab, *[WRK + "\n" * at for at in range(24)], envelope=envelope)
+    run = read(lab, *outputs(24), envelope=envelope)
     made = Counter()
 
     def count(sender, **_):

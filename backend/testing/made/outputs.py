@@ -4,7 +4,6 @@ Honest ones are five trials of one law, each printed by itself. The mistakes are
 was uploaded again in a later run, and one that is recorded for another server.
 """
 
-import hashlib
 import uuid
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -21,8 +20,7 @@ from backend.analysis.query.records import (
     LoadedTrial,
     LoadedWorkload,
 )
-from backend.ingest.artefacts.evidence import hash_of_output
-from backend.ingest.models import Artefact
+from backend.formats import ParsedTrial, RawArtefact, parse
 from backend.testing.made.requests import draw_law
 from backend.testing.made.texts import MadeTool
 from backend.testing.made.uploads import keep, make_trial
@@ -41,10 +39,9 @@ def make_outputs(draw: Generator, tool: MadeTool, count: int = TRIALS) -> list[b
 
 
 def _name_of(text: str) -> bytes:
-    raw = text.encode()
-    name = hash_of_output([Artefact(sha256=hashlib.sha256(raw).hexdigest(), size_bytes=len(raw))])
-    assert name is not None
-    return name
+    (trial,) = parse([RawArtefact.of("stdout", text.encode())])
+    assert isinstance(trial, ParsedTrial)
+    return bytes.fromhex(trial.output_name)
 
 
 def fired(runs: Runs) -> Counter[str]:

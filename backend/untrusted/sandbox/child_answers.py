@@ -9,6 +9,7 @@ from backend.formats import FormatError
 from backend.formats.archive_facts import NO_FACTS, ArchiveFacts
 from backend.formats.model import Entry
 from backend.formats.read_trial import ReadTrial
+from backend.formats.unread import NotRead
 
 
 def archive_of(answer: Mapping[str, Any]) -> ArchiveFacts:
@@ -19,6 +20,8 @@ def archive_of(answer: Mapping[str, Any]) -> ArchiveFacts:
 def as_refusal(refused: Exception) -> dict[str, Any]:
     """A refusal: one sentence, and its parts (reason, line, found, expected)."""
     answer: dict[str, Any] = {"refused": str(refused)}
+    if isinstance(refused, NotRead):
+        answer["is_rest"] = True
     if isinstance(refused, FormatError):
         answer["refusal"] = {
             "reason": refused.reason,

@@ -96,3 +96,10 @@ def test_a_cut_off_report_is_refused_or_says_less_but_never_otherwise(cut):
     assert trial.latency == whole.latency
     assert trial.reported_rps == whole.reported_rps
     assert trial.errors in ({}, whole.errors) or RESETS[:cut].endswith("/Sec\n\n")
+
+
+def test_a_text_that_may_lack_its_errors_is_incomplete():
+    text = (CAPTURES / "resets-pct-text" / "stdout").read_text()
+    above = text[: text.index("8766 Errors")].rstrip()
+    assert parse([RawArtefact.of("stdout", above.encode())])[0].incomplete
+    assert not parse([RawArtefact.of("stdout", text.encode())])[0].incomplete

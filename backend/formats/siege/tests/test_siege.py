@@ -77,10 +77,15 @@ def test_a_log_of_another_run_is_a_disagreement():
 
 
 def test_text_and_json_of_one_run_are_one_trial():
-    same = REPORT.replace(" 1.50 secs", " 1.72 secs")
+    same = REPORT.replace(" 1.50 secs", " 1.72 secs").replace("0.06\n", "0.11\n")
     (trial,) = read(same + JSON)
     assert (trial.connections, trial.elapsed_s) == (10, 1.72)
-    assert len(read(REPORT + JSON)) == 2
+    assert trial.notes == ("Lines 17 to 29 are of the same run, as JSON.",)
+
+
+def test_text_and_json_of_two_runs_are_two_trials():
+    first, second = read(REPORT + JSON)
+    assert (first.elapsed_s, second.elapsed_s) == (1.5, 1.72)
 
 
 def test_each_run_is_an_entry():
@@ -105,3 +110,12 @@ def test_a_decimal_comma_is_refused_as_no_number():
 def test_verbose_lines_are_of_another_run_behind_a_prompt():
     runs = read(f"$ siege a\n{VERBOSE}$ siege b\n{VERBOSE}$\n")
     assert [run.samples for run in runs] == [200, 200]
+
+
+def test_responses_slower_than_the_longest_of_a_report_are_another_run():
+    folder = Path(__file__).parent / "captures" / "verbose-err500-c5-r40"
+    rows = (folder / "stdout").read_text().splitlines(keepends=True)[-20:]
+    report = (folder / "stderr").read_text()
+    assert len(read("".join(rows) + report)) == 1
+    slower = rows[0].replace("0.00 secs", "9.00 secs")
+    assert len(read("".join([slower, *rows]) + report)) == 2

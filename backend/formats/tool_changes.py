@@ -1,69 +1,57 @@
-"""Cuts a text with outputs of several runs or tools into sections, each with output of one tool.
+"""Finds where the output of one tool is over and the output of another tool begins, in a text
+without command lines between them.
 
-Command lines are the surest places to cut. Without them a cut is where one tool's output is over
-and the other's begins; if more than one place could be meant and the figures depend on it, the
-text is refused.
+If more than one place could be meant and the figures depend on it, the text is refused.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from backend.formats.commands import Command, find_commands, may_have_commands
-from backend.formats.model import Entry, FormatError, ParsedTrial, RawArtefact
-from backend.formats.text import Source, is_prompt
+from backend.formats.commands import is_border
+from backend.formats.model import Entry, FormatError, ParsedTrial, is_filled
+from backend.formats.text import Source
 from backend.formats.tools import TOOLS, claims_of, is_claimed
 
 # Looking for cuts reads a text again and again.
-LONGEST_WITH_COMMANDS, LONGEST_WITHOUT = 4 << 20, 256 << 10
-MOST_COMMANDS, MOST_CUTS = 1000, 50
+LONGEST = 256 << 10
+MOST_CUTS = 50
 # Blank lines at which an output is tried to be over, the last ones.
 MOST_ENDS = 20
 # So many lines are looked at first, then twice as many.
 FIRST_LOOK = 32
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
-    """A part of a text: lines from `start` to before `end`, counted from 0."""
+def parts_by_tools(source: Source, tools: Iterable[str]) -> list[tuple[int, int]]:
+    """The first and the last line of each output, where one tool's output follows another's.
 
-    source: Source
-    start: int
-    end: int
-    command: Command | None = None
-
-    @property
-    def line_numbers(self) -> tuple[int, int]:
-        """The first and the last line, from 1."""
-        return self.start + 1, self.end
-
-
-def sections_by_commands(source: Source) -> list[Section]:
-    """A section for each command line that starts a load tool; none without such lines."""
-    if len(source.data) > LONGEST_WITH_COMMANDS or not may_have_commands(source.text):
-        return []
-    text = _Text(source)
-    commands = find_commands(text.lines)[:MOST_COMMANDS]
-    if not commands:
-        return []
-    ends = [*(command.position for command in commands[1:]), len(text.lines)]
-    sections = [
-        text.section(command.position, end, command)
-        for command, end in zip(commands, ends, strict=True)
-    ]
-    before = text.section(0, commands[0].position)
-    return [section for section in (before, *sections) if claims_of(section.source)]
-
-
-def sections_by_tools(source: Source) -> list[Section]:
-    """A section for each change of tool. Raises FormatError where a place is not certain."""
-    if len(source.data) > LONGEST_WITHOUT:
-        raise _not_certain(claims_of(source), 1, "a text of more than 256 KiB")
+    Raises FormatError where a place is not certain.
+    """
+    first = source.artefact.first_line
+    if len(source.text) > LONGEST:
+        raise _not_certain(tools, first, "a text of more than 256 KiB")
     text = _Text(source)
     cuts = [*text.cuts(), len(text.lines)]
-    return [text.section(start, end) for start, end in pairwise(cuts)]
+    return [(first + start, first + end - 1) for start, end in pairwise(cuts)]
+
+
+def parts_of_rows(source: Source, tools: Iterable[str]) -> list[tuple[int, int]]:
+    """As `parts_by_tools`, of a text in which each line is of one tool by itself.
+
+    Raises FormatError where a text has too many.
+    """
+    first, last = source.artefact.first_line, source.last_number
+    places: list[tuple[int, int]] = []
+    while len(claims_of(rest := source.part(first, last))) > 1:
+        if len(places) > MOST_CUTS:
+            raise _not_certain(tools, first, f"more than {MOST_CUTS} outputs")
+        begin, end = rest.artefact.first_line, rest.last_number
+        # Where the second tool begins.
+        cut = _first(begin, end, lambda at: len(claims_of(source.part(begin, at))) > 1)  # noqa: B023
+        places.append((first, cut - 1))
+        first = cut
+    return [*places, (first, last)]
 
 
 @dataclass
@@ -72,20 +60,17 @@ class _Text:
 
     source: Source
 
-    @cached_property
+    @property
     def lines(self) -> list[str]:
-        return self.source.text.split("\n")
-
-    def section(self, start: int, end: int, command: Command | None = None) -> Section:
-        return Section(self.part(start, end), start, end, command)
+        return self.source.raw_lines
 
     def part(self, start: int, end: int) -> Source:
-        """The lines as a source, in which they have the numbers that they have here."""
-        is_last = end == len(self.lines)
-        body = "\n".join(self.lines[start:end]) + ("" if is_last else "\n")
-        whole = self.source.artefact
-        data = body.encode(errors="replace")
-        return Source(replace(RawArtefact.of(whole.name, data), first_line=start + 1))
+        """The lines from `start` to before `end`, counted from 0."""
+        above = self.source.artefact.first_line
+        return self.source.part(above + start, above + end - 1)
+
+    def number(self, at: int) -> int:
+        return self.source.artefact.first_line + at
 
     def cuts(self) -> list[int]:
         """Where the sections begin."""
@@ -95,7 +80,7 @@ class _Text:
             if len(tools) < 2:
                 return cuts
             cuts.append(self._next_cut(cuts[-1], tools))
-        raise _not_certain(tools, cuts[-1] + 1, f"more than {MOST_CUTS} outputs")
+        raise _not_certain(tools, self.number(cuts[-1]), f"more than {MOST_CUTS} outputs")
 
     def _next_cut(self, start: int, tools: Sequence[str]) -> int:
         """Where the output of the second tool of the lines from `start` begins."""
@@ -103,20 +88,22 @@ class _Text:
         first, second = sorted(ends, key=ends.__getitem__)[:2]
         begin = self._last_begin(second, start, ends[second])
         if begin < ends[first] or list(claims_of(self.part(start, begin))) != [first]:
-            raise _not_certain(tools, begin + 1, self.lines[begin])
+            raise _not_certain(tools, self.number(begin), self.lines[begin])
         over = self._end_of(first, start, ends[first], begin)
         if (at := self._end_before(first, start, ends[first], over)) is not None:
-            raise _not_certain(tools, at + 1, self.lines[over - 1])
-        prompts = [at for at in range(over, begin) if is_prompt(self.lines[at].strip())]
-        if prompts:
-            return prompts[-1]
+            raise _not_certain(tools, self.number(at), self.lines[over - 1])
+        if over == begin and self._may_end_above(first, start, begin):
+            raise _not_certain(tools, self.number(begin), self.lines[begin - 1])
+        prompt = self._last_prompt(over, begin)
+        if prompt is not None:
+            return prompt
         end = self._end_of_second(second, begin)
         later, earlier = self._read(second, begin, end), self._read(second, over, end)
         if later == earlier:
             return begin
-        if _is_filled(later, earlier):
+        if is_filled(later, earlier):
             return over
-        raise _not_certain(tools, over + 1, self.lines[over])
+        raise _not_certain(tools, self.number(over), self.lines[over])
 
     def _first_ends(self, start: int, tools: Sequence[str], *, fewest: int) -> dict[str, int]:
         """The end of the shortest lines from `start` that are a tool's output, for the tools that
@@ -150,6 +137,17 @@ class _Text:
         ends = [end for end in blanks if self.lines[end - 1].strip()][-MOST_ENDS:]
         return next((end for end in ends if self._is_whole(tool, start, end)), None)
 
+    def _last_prompt(self, start: int, end: int) -> int | None:
+        return next(
+            (at for at in range(end - 1, start - 1, -1) if _is_prompt(self.lines[at].strip())), None
+        )
+
+    def _may_end_above(self, tool: str, start: int, begin: int) -> bool:
+        """Whether the last line before `begin` may as well be the first of the next output."""
+        if not self.lines[begin - 1].strip() or not self._is_whole(tool, start, begin - 1):
+            return False
+        return self._read(tool, start, begin - 1) != self._read(tool, start, begin)
+
     def _is_whole(self, tool: str, start: int, end: int) -> bool:
         entries = self._entries(tool, start, end)
         return all(isinstance(entry, ParsedTrial) and not entry.incomplete for entry in entries)
@@ -167,7 +165,7 @@ class _Text:
     def _read(self, tool: str, start: int, end: int) -> list[Any]:
         """The figures of each run; the reason of a refusal, whose lines do not count here."""
         return [
-            entry.reason if isinstance(entry, FormatError) else entry.as_dict()
+            entry.reason if isinstance(entry, FormatError) else entry.figures()
             for entry in self._entries(tool, start, end)
         ]
 
@@ -176,6 +174,10 @@ class _Text:
             return TOOLS[tool].read([self.part(start, end)])
         except FormatError as refused:
             return [refused]
+
+
+def _is_prompt(text: str) -> bool:
+    return bool(text) and is_border(text)
 
 
 def _first(low: int, high: int, holds: Callable[[int], bool]) -> int:
@@ -187,15 +189,6 @@ def _first(low: int, high: int, holds: Callable[[int], bool]) -> int:
         else:
             low = middle + 1
     return high
-
-
-def _is_filled(before: Any, after: Any) -> bool:
-    """Whether figures are the same, or known where they were null."""
-    if isinstance(before, dict) and isinstance(after, dict):
-        return all(_is_filled(value, after.get(key)) for key, value in before.items())
-    if isinstance(before, list) and isinstance(after, list):
-        return len(before) == len(after) and all(map(_is_filled, before, after))
-    return before is None or before == after
 
 
 def _not_certain(tools: Iterable[str], line: int, found: str) -> FormatError:

@@ -1,0 +1,108 @@
+"""Of two outputs in one text nothing is lost: a part of what `scripts/bench pairs` walks whole."""
+
+import pytest
+
+from backend.formats import FormatError, RawArtefact, parse
+from backend.testing.pairs import loss_in, outputs, pairs
+
+SEED, COUNT = 2026, 300
+REPORT = """Running 30s test @ http://10.0.0.9:8080/
+  4 threads and 64 connections
+  Thread Stats   Avg      Stdev     Max   +/- Stdev
+    Latency     6.10ms    1.20ms   41.00ms   81.00%
+    Req/Sec     1.15k     41.00     1.31k    71.00%
+  138211 requests in 30.03s, 36.11MB read
+Requests/sec:   4602.43
+Transfer/sec:      1.20MB
+"""
+VEGETA = """Requests      [total, rate, throughput]         900, 30.03, 29.70
+Duration      [total, attack, wait]             30.100s, 29.970s, 130.000ms
+Latencies     [min, mean, 50, 90, 95, 99, max]  70ms, 120ms, 111ms, 146ms, 176ms, 218ms, 290ms
+Bytes In      [total, mean]                     42300, 47.00
+Bytes Out     [total, mean]                     0, 0.00
+Success       [ratio]                           99.33%
+Status Codes  [code:count]                      200:894  500:6
+Error Set:
+500 Internal Server Error
+"""
+UNKNOWN = """
+Summary:
+  Count:        2100
+  Total:        3.41 s
+  Slowest:      88.1 ms
+  Requests/sec: 615.83
+"""
+
+
+def read(text):
+    return parse([RawArtefact.of("notes.md", text.encode())])
+
+
+@pytest.mark.parametrize("number", range(COUNT // 100))
+def test_nothing_of_two_outputs_is_lost(number):
+    lost = [
+        (first.label, second.label, glue, loss)
+        for first, second, glue in pairs(SEED + number, 100)
+        if (loss := loss_in(first, second, glue)) is not None
+    ]
+    assert lost == []
+
+
+def test_the_walk_has_outputs_of_many_tools():
+    assert len({output.tool for output in outputs()}) > 15
+
+
+@pytest.mark.parametrize(
+    ("rest", "why"),
+    [
+        ('{"rps": 41, "p99_ms": 7}\n', "the JSON is of no load tool"),
+        ('{"latencies": {"mean": 120000000, "max": 29', "the JSON is cut off or damaged"),
+        ("name,rps,p99\nfirst,41,7\nsecond,42,8\n", "the table is of no load tool"),
+        (UNKNOWN, "looks like output"),
+    ],
+)
+@pytest.mark.parametrize("report", [REPORT, VEGETA])
+def test_what_looks_like_output_beside_a_report_is_told_with_its_lines(report, rest, why):
+    if report is REPORT and rest.endswith("}\n"):
+        # What a script of wrk printed is kept with its run.
+        (trial,) = read(f"{report}\n{rest}")
+        assert trial.extra["lua_json"] == {"rps": 41, "p99_ms": 7}
+        return
+    trial, refused = read(f"{report}\n{rest}")
+    assert trial.figures() == read(report)[0].figures()
+    assert isinstance(refused, FormatError)
+    assert why in refused.reason
+    assert refused.line > report.count("\n")
+
+
+@pytest.mark.parametrize("prose", ["Thanks! I have 2 machines with 16 cores each.\n", "\n$ exit\n"])
+def test_prose_is_not_told(prose):
+    assert len(read(f"{REPORT}\n{prose}")) == 1
+
+
+DRESSES = (
+    lambda text: text.replace("\n", "\r\n"),
+    lambda text: f"```\n{text}```\n",
+    lambda text: f"user@host2:~$ wrk -t4 -c64 http://10.0.0.9:8080/\n{text}user@host2:~$ \n",
+    lambda text: "".join(f"    {line}\n" for line in text.splitlines()),
+    lambda text: "".join(f"> {line}\n" for line in text.splitlines()),
+    lambda text: f"We ran this on two machines with 16 cores for 3 hours in all.\n\n{text}",
+)
+
+
+@pytest.mark.parametrize("dress", DRESSES)
+def test_an_output_has_one_name_in_any_dress(dress):
+    (plain,), (dressed,) = read(REPORT), read(dress(REPORT))
+    assert plain.output_name == dressed.output_name
+
+
+def test_another_digit_is_another_name_also_where_it_is_not_read():
+    (plain,), (other,) = read(REPORT), read(REPORT.replace("71.00%", "72.00%"))
+    assert plain.figures() == other.figures()
+    assert plain.output_name != other.output_name
+
+
+def test_the_same_output_twice_in_one_text_has_one_name():
+    first, second = read(REPORT + "\n" + REPORT)
+    assert first.output_name == second.output_name
+    assert second.lines[0] == first.lines[1] + 1
