@@ -29,9 +29,14 @@ def test_a_text_cut_anywhere_is_never_wrong(case):
     (whole,) = read(raw)
     for cut in range(0, len(raw), 7):
         try:
-            (part,) = read(raw[:cut])
+            entries = read(raw[:cut])
         except FormatError:
             continue
+        # A line of its log that is cut off is told beside the report.
+        parts = [entry for entry in entries if not isinstance(entry, FormatError)]
+        if not parts:
+            continue
+        (part,) = parts
         assert (part.requests_completed, part.latency) == (whole.requests_completed, whole.latency)
         assert part.bytes_received in (None, whole.bytes_received)
         assert part.incomplete or part == whole
