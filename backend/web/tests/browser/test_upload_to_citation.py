@@ -17,8 +17,11 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 def output(count, connections):
     """What wrk prints for `count` requests of 122 bytes in 3 seconds."""
+    threads, rate = min(connections, 2), count / 3
     return (
-        WRK.replace("2 threads and 10", f"{min(connections, 2)} threads and {connections}")
+        WRK.replace("2 threads and 10", f"{threads} threads and {connections}")
+        .replace("1.94ms", f"{connections / rate * 1000:.2f}ms")
+        .replace("3.01k", f"{rate / threads / 1000:.2f}k")
         .replace("18000", str(count))
         .replace("6000.00", f"{count / 3:.2f}")
         .replace("2.10MB", f"{count * 122 / 2**20:.2f}MB")
