@@ -144,7 +144,7 @@ class Membership(models.Model):
 
 
 class WorkTurn(models.Model):
-    """When a payer's work of a kind comes again (people/turns.py). Who has no row comes first."""
+    """When a payer's work of a kind comes again (workspace/turns.py); without a row, first."""
 
     # Such as "archive user 7".
     key = models.CharField(max_length=80, primary_key=True)

@@ -136,7 +136,7 @@ class PendingRun(models.Model):
     run = models.OneToOneField(Run, primary_key=True, on_delete=models.CASCADE, related_name="+")
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
     due_at = models.DateTimeField(default=timezone.now, db_index=True)
-    # Counted at the claim, because a judging may end the worker; since something was judged.
+    # Since a view was last judged. Counted at the claim, because judging may end the worker.
     attempts = models.PositiveSmallIntegerField(default=0)
     # Raised at each claim: a worker whose lease ran out can no longer write (fencing).
     fence = models.PositiveIntegerField(default=0, db_default=0)

@@ -1,9 +1,9 @@
 """Runs that wait for the rules: the row is the queue.
 
-A claim holds until its lease ends, which is renewed after each view. Then the run of a worker that
-died is judged again by the rules that are left, and given up after as many attempts as one with a
-fault: what ends a worker would end the next one. What a view came to is stored together with the
-note that it was judged, and only where the claim holds.
+A claim holds until its lease ends; the lease is renewed after each view. If a worker dies, its run
+is judged again by the rules that are left. The run is given up after as many attempts as a run with
+a fault, because what ended one worker would end the next. The verdict of a view is stored together
+with the note that the view was judged, and only while the claim holds.
 """
 
 import logging

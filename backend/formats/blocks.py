@@ -38,7 +38,7 @@ COLUMN_ALONE = "response-time"
 
 # What a program writes of itself while it runs is no result.
 _LOG_KEYS = ("msg", "message", "level", "severity")
-_LOG_RECORD = re.compile(r'"(?:msg|message|level|severity)":\s?"')
+_LOG_RECORD = re.compile(rf'"(?:{"|".join(_LOG_KEYS)})":\s?"')
 # How an object or a list begins in JSON, and not in code or in a note.
 _BEGIN = re.compile(r'[\[{]\s*(?:[\[{]\s*){0,9}"')
 _QUOTED = re.compile(r'"[^"]*"')

@@ -10,30 +10,16 @@ from typing import Any
 import msgspec
 
 from backend.formats.model import Number, ParsedTrial
+from backend.formats.numbers import LONGEST_LINE
 
 # A tool prints a dozen. No key of theirs is longer.
 MOST_PERCENTILES, LONGEST_KEY = 100, 20
 # These are kept before all others.
-WELL_KNOWN = (
-    50.0,
-    75.0,
-    90.0,
-    95.0,
-    99.0,
-    99.9,
-    10.0,
-    25.0,
-    80.0,
-    98.0,
-    99.5,
-    99.99,
-    99.999,
-    100.0,
-)
+WELL_KNOWN = frozenset((10, 25, 50, 75, 80, 90, 95, 98, 99, 99.5, 99.9, 99.99, 99.999, 100))
 # Texts of errors may name a port, and each of them another one.
 MOST_TEXTS, LONGEST_TEXT, OTHERS = 1_000, 200, "others"
 # The path of an address may be 2,000 characters long in an envelope.
-LONGEST_URL, LONGEST_LINE, LONGEST_COMMAND = 4_000, 2_000, 20_000
+LONGEST_URL, LONGEST_COMMAND = 4_000, 20_000
 MOST_SENTENCES = 100
 # As JSON, of each member that a format fills as it likes.
 MOST_BYTES = 64 << 10
@@ -54,7 +40,8 @@ def cut(text: str, most: int) -> str:
 def bounded(trial: ParsedTrial) -> ParsedTrial:
     """The trial with so much of its texts, percentiles and further figures as is kept.
 
-    Its notes say what was left out, but for the ends of texts.
+    Its notes name the percentiles, the command and the further figures that were left out. Errors
+    and statuses beyond the bound are summed.
     """
     percentiles = _few_percentiles(trial.latency.percentiles)
     maps, left_out = _few_members(trial)

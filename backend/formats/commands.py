@@ -21,7 +21,7 @@ LONGEST = 4000
 
 # A quick look before a slow one: each line that shows a command has one of these.
 _SIGNS = ("$ ", "# ", "% ", "> ", "\u276f ", "+ ", "Run ", "##[")
-_SIGN = re.compile("[$#%>\u276f+] |Run |##\\[")
+_SIGN = re.compile("|".join(map(re.escape, _SIGNS)))
 _PROMPT = re.compile(
     r"\s{0,20}(?:\([\w.-]{1,40}\) )?(?:"
     r"(?:PS [^>\n]{1,120}|[A-Z]:\\[^>\n]{0,120})>"

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 
-from backend.formats.around import regions_around
 from backend.formats.blocks import DRAWN, JSON, LONGEST, TABLE, Block, find_blocks
 from backend.formats.commands import Command, find_commands, may_have_commands
 from backend.formats.model import FIGURES, FormatError, ParsedTrial
@@ -26,11 +25,12 @@ from backend.formats.parts import (
     trials_in,
 )
 from backend.formats.same_run import with_same_runs
-from backend.formats.settled import with_reports_whole
+from backend.formats.surroundings import regions_around
 from backend.formats.table_rows import with_all_rows, with_leads_apart
 from backend.formats.text import Source
 from backend.formats.text_parts import TextParts
 from backend.formats.tools import TABLE_HEADS, is_claimed
+from backend.formats.unclaimed_blocks import with_reports_whole
 from backend.formats.unread import reports_around
 
 MOST_COMMANDS = 1000

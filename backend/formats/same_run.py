@@ -67,8 +67,8 @@ def _latency(trial: ParsedTrial) -> Latency:
 
 
 def with_same_runs(parts: Sequence[Part]) -> list[Part]:
-    """The parts, where a JSON document or a table is joined to what its tool printed of the same
-    run above it."""
+    """The parts, with a JSON document or a table joined to its tool's report of the same run above
+    it."""
     kinds: dict[str | None, set[str]] = {}
     for part in parts:
         kinds.setdefault(part.tool, set()).add(part.kind)

@@ -1,14 +1,14 @@
-"""The lines above and below a table that belong to it, which damage may have made.
+"""The lines above and below a table that belong to it: damaged rows.
 
-Its tool is to refuse them, and not to read the other rows as all there are.
+The tool must refuse a table with damaged rows. It must not read the sound rows as the whole table.
 """
 
 from collections.abc import Sequence
 
-from backend.formats.around import regions_around
 from backend.formats.blocks import SEPARATORS, TABLE
 from backend.formats.commands import is_border
 from backend.formats.parts import TEXT, Part, is_known_alike, is_start
+from backend.formats.surroundings import regions_around
 from backend.formats.text_parts import TextParts
 
 

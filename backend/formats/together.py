@@ -88,7 +88,10 @@ def with_part_noted(
 
 
 def wholes_of(trials: Sequence[tuple[str, ParsedTrial]]) -> list[tuple[str, ParsedTrial]]:
-    """The readings without those that are rows of a part of the requests: the first tells these."""
+    """The readings without those that are rows of a part of the requests.
+
+    The first of them notes what the others hold.
+    """
     are_parts = [_is_part(rows, trials) for _, rows in trials]
     parts = [named for named, is_part in zip(trials, are_parts, strict=True) if is_part]
     wholes = [named for named, is_part in zip(trials, are_parts, strict=True) if not is_part]

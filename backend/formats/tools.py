@@ -32,7 +32,7 @@ class Tool:
     # Its files are tables of printed figures: nobody runs it.
     is_table: bool = False
     # Each text with figures of a run has one of these words: a text without them is the start of a
-    # run, whose JSON document or table follows. None for a tool that prints no start before these.
+    # run, whose JSON document or table follows. Empty for a tool that prints no such start.
     figure_marks: Sequence[str] = ()
     # How the tables in its reports begin, which are no documents of their own.
     table_heads: tuple[str, ...] = ()

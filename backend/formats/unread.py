@@ -8,10 +8,10 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from backend.formats.around import Region, paragraphs_in, regions_around
 from backend.formats.blocks import DRAWN, JSON
 from backend.formats.model import FormatError
 from backend.formats.parts import TEXT, Part
+from backend.formats.surroundings import Region, paragraphs_in, regions_around
 from backend.formats.text import Line
 
 # A paragraph with so many labelled numbers, or so many of the field, is of a report.

@@ -60,7 +60,7 @@ EVENTS = 2_000
 COMMAND_WORDS = 1_000
 # Of all its words together: pages and the API show the commands of many trials.
 COMMAND_LENGTH = 20_000
-# Of the resources of a trial, and of its glance. With 1,000 cores, resources have 10,000.
+# Of the resources of a trial, and of its preview figures. With 1,000 cores, resources have 10,000.
 TRIAL_MAP_BYTES = 64 << 10
 TRIAL_ARTEFACTS = 1_000
 # A run's page and JSON list the files of each trial.

@@ -15,6 +15,7 @@ from django.db.models import F, TextField
 from django.db.models.functions import Cast, Left
 
 from backend.analysis.pages.joint_trials import Agents, Allowance, JointTrial, join_trials
+from backend.runs.database.portions import portions
 from backend.runs.database.read_router import reading_connection, repeatable_read
 from backend.runs.measured.host_facts import APPLIED, offset_left_s
 from backend.runs.models import Run, Trial
@@ -183,13 +184,5 @@ def _trials_of_numbers(runs: Sequence[Run], numbers: Iterable[_Number]) -> Itera
 
 def _batches(numbers: Iterable[_Number]) -> Iterator[list[int]]:
     """The numbers whose trials are fetched together."""
-    batch: list[int] = []
-    trials = size_bytes = 0
-    for number in numbers:
-        trials, size_bytes = trials + number.trials, size_bytes + number.packed_bytes
-        if batch and (trials > TRIALS_AT_ONCE or size_bytes > BYTES_AT_ONCE):
-            yield batch
-            batch, trials, size_bytes = [], number.trials, number.packed_bytes
-        batch.append(number.ordinal)
-    if batch:
-        yield batch
+    sized = ((number.ordinal, (number.trials, number.packed_bytes)) for number in numbers)
+    return portions(sized, (TRIALS_AT_ONCE, BYTES_AT_ONCE))

@@ -143,7 +143,7 @@ _FIXED = (
         "trial_map_bytes",
         sent.TRIAL_MAP_BYTES,
         "bytes",
-        "the resources of a trial, or its glance, as JSON",
+        "the resources of a trial, or its preview figures (glance), as JSON",
         400,
     ),
     Limit("trial_artefacts", sent.TRIAL_ARTEFACTS, "files", "of one trial", 400),

@@ -8,9 +8,9 @@ names: 0.990625 is 99. Completed are the responses of all classes; a stream rese
 and a full pool is a request that the client did not send. The per-second figure of
 upstream_rq_total is the rate, and its count divided by it the elapsed time. Connections, rate and
 duration stand in log lines above the text; those of the JSON are for each worker, and are
-multiplied. The JSON for Fortio has counts as texts, and responses of 2xx alone: where more requests
-were sent, how the others ended is unknown, and they count as failed where they are more than the
-connections, of which each may have one under way at the end.
+multiplied. The JSON for Fortio has counts as texts, and responses of 2xx alone. The other requests
+may still have been under way at the end, one on each connection. If there are more of them than
+connections, they count as failed; otherwise their number is unknown.
 """
 
 from collections.abc import Sequence

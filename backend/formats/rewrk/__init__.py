@@ -4,11 +4,11 @@ Loop: closed. Latency unit: ms with two decimals in the text, exact in the JSON;
 among the latencies. Success: unknown: rewrk does not look at statuses. Percentiles: none. The table
 of --pct gives the mean of the slowest 0.1, 1, 5 … 50 %, which is above the percentile of that name;
 it is kept beside as `slowest_mean_us`. Total counts failed attempts too, but for one whose
-connection could not be opened again before the end; completed here is Total less the errors. They
-stand last in the text: without a sign that it is whole they are unknown. The JSON has none, so
-there the error rate is unknown; so it is in a text without errors, and else it is of these alone.
-The elapsed time is Total ÷ Req/Sec, which rewrk computes from it. Bytes count headers, in steps of
-1024. Each round of -r is a trial.
+connection could not be opened again before the end; completed here is Total less the errors. The
+errors stand at the end of the text. If the text may be cut off, or prints no errors, the error rate
+is unknown. If it prints errors, the error rate counts only these. The JSON prints no errors, so its
+error rate is unknown. The elapsed time is Total ÷ Req/Sec, which rewrk computes from it. Bytes
+count headers, in steps of 1024. Each round of -r is a trial.
 """
 
 from collections.abc import Sequence

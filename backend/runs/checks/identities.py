@@ -277,8 +277,8 @@ IDENTITY_RULES = (
         "impossible-throughput",
         title="The throughput is impossible",
         explanation="Figures of every output fit together: "
-        f"{texts_of('impossible-throughput')}. Here one does not hold by more than rounding, so "
-        f"time, count or rate is wrong. {_HONEST}",
+        f"{texts_of('impossible-throughput')}. Here one of these is broken by more than rounding, "
+        f"so time, count or rate is wrong. {_HONEST}",
         remedy=_UNEDITED,
         source=BOARDS + ": 1.25 ms as the time of a test of 5 s",
         withholds="throughput",

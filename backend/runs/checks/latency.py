@@ -190,8 +190,8 @@ LATENCY_RULES = (
         title="Rows of a part of the requests",
         explanation="The files have rows of fewer than 99 % of the requests that the report "
         "counts, such as the tail of a log or the head of a sorted table. A part of the requests "
-        "says nothing of the others, so its percentiles are not used. Or the load tool itself "
-        "leaves requests out of its latencies, as wrk2 does with those of its calibration.",
+        "does not represent the other requests, so its percentiles are not used. Or the load tool "
+        "itself leaves requests out of its latencies, as wrk2 does with those of its calibration.",
         remedy="Upload the whole log beside the report.",
         find=lambda trial: trial.partial_samples or None,
     ),

@@ -1,7 +1,7 @@
 """Attempts and failed attempts of each trial, of which its error rate is made.
 
-Of trials of before they are computed from their counts; what the outputs say beyond that comes when
-their uploads are read again.
+For trials recorded before, both are computed from the counts of the trial. What the output says
+beyond that is stored when its upload is read again.
 """
 
 from django.db import migrations, models

@@ -1,4 +1,4 @@
-"""What stands around the runs in a tool's text, of which the tool may need nothing."""
+"""The lines above and below the runs of a tool's text, some of which the tool may not need."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -25,8 +25,7 @@ class Region:
     is_above: bool
 
     def is_needless(self, first: int, last: int) -> bool:
-        """Whether the run says no less without its lines up to the last of these, or from the
-        first of these on."""
+        """Whether the run reads the same without these lines and those on their outer side."""
         begin, end = (last + 1, self.run[1]) if self.is_above else (self.run[0], first - 1)
         if begin > end or self.part.tool is None:
             return False
