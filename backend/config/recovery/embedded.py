@@ -54,10 +54,13 @@ def ends_with_parent(number: signal.Signals) -> Callable[[], None] | None:
     """For preexec_fn: Linux signals the child when its parent was killed outright."""
     if sys.platform != "linux":
         return None
-    prctl = ctypes.CDLL(None).prctl
+    prctl, parent = ctypes.CDLL(None).prctl, os.getpid()
 
     def before_exec() -> None:
         prctl(PR_SET_PDEATHSIG, int(number), 0, 0, 0)
+        # The parent was killed before the system was asked.
+        if os.getppid() != parent:
+            os.kill(os.getpid(), number)
 
     return before_exec
 

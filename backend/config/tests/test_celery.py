@@ -100,3 +100,41 @@ def test_who_sends_a_message_gives_up_a_lost_broker_at_once(monkeypatch):
     with pytest.raises(OperationalError):
         app.send_task("no.task", retry=False)
     assert sum(slept) < 1
+
+
+# The middle one is killed before the last one asks to end with it.
+ORPHAN = """
+import os, signal, sys, time
+{imports}
+def in_child(parent):
+    while os.getppid() == parent:
+        time.sleep(0.01)
+    {asks}
+    print("outlived", flush=True)
+
+if os.fork() == 0:
+    middle = os.getpid()
+    {prepares}
+    if os.fork() == 0:
+        in_child(middle)
+        os._exit(0)
+    os.kill(middle, signal.SIGKILL)
+os.wait()
+"""
+READER = {
+    "imports": "from backend.config.processes import celery_signals\n"
+    "from celery.signals import worker_before_create_process, worker_process_init",
+    "prepares": "worker_before_create_process.send(sender=None)",
+    "asks": "worker_process_init.send(sender=None)",
+}
+PROGRAM = {
+    "imports": "from backend.config.recovery.embedded import ends_with_parent",
+    "prepares": "ask = ends_with_parent(signal.SIGTERM)",
+    "asks": "ask()",
+}
+NEITHER = {"imports": "", "prepares": "", "asks": ""}
+
+
+@pytest.mark.parametrize(("who", "outlives"), [(READER, False), (PROGRAM, False), (NEITHER, True)])
+def test_a_process_whose_parent_was_killed_as_it_started_ends(who, outlives):
+    assert names_in(ORPHAN.format(**who)) == ({"outlived"} if outlives else set())

@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from pathlib import Path
 
 import psutil
@@ -119,7 +120,8 @@ class Campaign:
         self.deadline = began + plan.limit_s
         self.ledger = Ledger(plan.uploads, plan.backlog)
         self.tables = Tables(Postgres(site.data).url)
-        self.striker = Striker(site, random.Random(plan.seed), lambda: broker_url(site))  # noqa: S311
+        chance = random.Random(plan.seed)  # noqa: S311
+        self.striker = Striker(site, chance, lambda: broker_url(site), lambda: self._is_calm)
         self._last_fault_at = time.monotonic()
         self._say_at = 0.0
 
@@ -130,8 +132,11 @@ class Campaign:
         memory = MemoryLimit(self.site, plan.memory_bytes)
         with beside(memory.look, every_s=MEMORY_EVERY_S):
             senders.start()
-            for strike in plan.drawn():
+            strikes = plan.drawn()
+            for strike, after in zip_longest(strikes, strikes[1:]):
                 self._wait_for(strike.after_uploads, senders)
+                # What a fault strikes is busy, and the senders are not done before the last one.
+                self.ledger.most_accepted = after.after_uploads if after else plan.uploads
                 self.striker.strike(strike.fault)
                 self._last_fault_at = time.monotonic()
             self._tend_until(lambda: senders.are_done)
@@ -152,6 +157,13 @@ class Campaign:
             verification,
             time.monotonic() - self.began,
         )
+
+    @property
+    def _is_calm(self) -> bool:
+        """Whether all that may be sent now is read: no more children are started for it."""
+        self._look()
+        accepted = len(self.ledger.accepted)
+        return self.ledger.is_full and self.ledger.read_count >= accepted
 
     def _wait_for(self, uploads: int, senders: Senders) -> None:
         """Until so many are accepted, or nothing moves."""
@@ -179,15 +191,18 @@ class Campaign:
         """Once in LOOK_EVERY_S until time is over; starts a supervisor again that gave up."""
         while time.monotonic() < self.deadline:
             yield
-            read_count = self.tables.number(READ)
-            if read_count is not None:
-                self.ledger.read_count = read_count
+            self._look()
             self._say_progress()
             if self.site.process.poll() is not None:
                 last_line = self.site.output.read_text().strip().rpartition("\n")[2]
                 self.striker.struck[f"{GAVE_UP} ({last_line[-120:]})"] += 1
                 self.site.start()
             time.sleep(LOOK_EVERY_S)
+
+    def _look(self) -> None:
+        read_count = self.tables.number(READ)
+        if read_count is not None:
+            self.ledger.read_count = read_count
 
     def _say_progress(self) -> None:
         if time.monotonic() < self._say_at:

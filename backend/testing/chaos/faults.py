@@ -19,7 +19,9 @@ from backend.testing.waiting import wait_until
 FIND_WITHIN_S = 300.0
 FULL_FOR_S = 3.0
 WRONG_BY_S = 600
-KILLED = ("web", "cleaner", "worker", "reader", "parser", "beat", "postgres", "backend", "valkey")
+# Started for an upload, and kept by the process that sent it.
+CHILDREN = ("cleaner", "parser")
+KILLED = ("cleaner", "web", "worker", "reader", "parser", "beat", "postgres", "backend", "valkey")
 SUPERVISOR = "supervisor"
 FLUSH, FULL_DISK = "flush", "full disk"
 CLOCKS = {
@@ -59,6 +61,8 @@ class Striker:
     site: SupervisedSite
     chance: random.Random
     broker_url: Callable[[], str | None]
+    # Whether nothing is left to read for now: a child that reads is not started then.
+    is_calm: Callable[[], bool]
     disk: Path | None = None
     clocks: Clocks | None = None
     struck: Counter[str] = field(default_factory=Counter)
@@ -79,7 +83,19 @@ class Striker:
             return self._fill_disk()
         if fault in CLOCKS:
             return self._shift_clock(*CLOCKS[fault])
+        if fault in CHILDREN:
+            return self._kill_child(fault)
         return wait_until(lambda: self._kill(fault), FIND_WITHIN_S, every_s=0.05)
+
+    def _kill_child(self, kind: str) -> bool:
+        """Whether there was one before all was read: no other is started then."""
+        is_killed = is_over = False
+        deadline = time.monotonic() + FIND_WITHIN_S
+        while not (is_killed or is_over):
+            is_over = self.is_calm() or time.monotonic() > deadline
+            is_killed = self._kill(kind)
+            time.sleep(0.05)
+        return is_killed
 
     def _kill(self, kind: str) -> bool:
         if targets := self._targets(kind):
@@ -93,7 +109,7 @@ class Striker:
         parents = {"reader": "worker", "backend": "postgres"}
         program = parents.get(kind, kind)
         processes = self.site.processes(program)
-        if program in ("parser", "cleaner") or not processes:
+        if program in CHILDREN or not processes:
             return processes
         with contextlib.suppress(psutil.Error):
             mains = {child.pid for child in self.site.children()}
