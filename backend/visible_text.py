@@ -36,6 +36,11 @@ def visible_line(text: str) -> str:
     return visible(_LINE_ENDS.sub(" ", text))
 
 
+def shortened(text: str, most: int) -> str:
+    """The text; of one with more characters than `most` its beginning, and a mark that says so."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def escaped(line: str) -> str:
     """A line of JSON whose texts have an escape for each character that is not seen."""
     return _UNSEEN.sub(lambda mark: f"\\u{ord(mark[0]):04x}", line)

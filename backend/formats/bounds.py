@@ -11,6 +11,7 @@ import msgspec
 
 from backend.formats.model import Number, ParsedTrial
 from backend.formats.numbers import LONGEST_LINE
+from backend.visible_text import shortened
 
 # A tool prints a dozen. No key of theirs is longer.
 MOST_PERCENTILES, LONGEST_KEY = 100, 20
@@ -27,14 +28,9 @@ MOST_BYTES = 64 << 10
 
 def count_text(counts: Counter[str], text: str, count: int) -> None:
     """Count the text of an error, beyond the texts that are kept among the others."""
-    name = cut(text, LONGEST_TEXT)
+    name = shortened(text, LONGEST_TEXT)
     is_kept = name in counts or len(counts) < MOST_TEXTS
     counts[name if is_kept else OTHERS] += count
-
-
-def cut(text: str, most: int) -> str:
-    """The text, where it is longer its beginning."""
-    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def bounded(trial: ParsedTrial) -> ParsedTrial:
@@ -61,7 +57,7 @@ def bounded(trial: ParsedTrial) -> ParsedTrial:
         url=None if trial.url is None else trial.url[:LONGEST_URL],
         tool_version=_line(trial.tool_version),
         server_software=_line(trial.server_software),
-        detected_by=cut(trial.detected_by, LONGEST_LINE),
+        detected_by=shortened(trial.detected_by, LONGEST_LINE),
         command=trial.command if len(trial.command) <= LONGEST_COMMAND else "",
         disagreements=_few_sentences(trial.disagreements),
         notes=_few_sentences(notes),
@@ -70,12 +66,12 @@ def bounded(trial: ParsedTrial) -> ParsedTrial:
 
 
 def _line(text: str | None) -> str | None:
-    return None if text is None else cut(text, LONGEST_LINE)
+    return None if text is None else shortened(text, LONGEST_LINE)
 
 
 def _few_sentences(sentences: tuple[str, ...] | list[str]) -> tuple[str, ...]:
     """The last ones: they say what was left out."""
-    return tuple(cut(sentence, LONGEST_LINE) for sentence in sentences[-MOST_SENTENCES:])
+    return tuple(shortened(sentence, LONGEST_LINE) for sentence in sentences[-MOST_SENTENCES:])
 
 
 def _few_percentiles(percentiles: Mapping[str, Number]) -> Mapping[str, Number]:
@@ -95,7 +91,7 @@ def _few_texts(errors: Mapping[str, int | None]) -> Mapping[str, int | None]:
         return errors
     counts: dict[str, int | None] = {}
     for text, count in errors.items():
-        name = cut(text, LONGEST_TEXT)
+        name = shortened(text, LONGEST_TEXT)
         counts[name] = _sum(counts.get(name, 0), count)
     others = counts.pop(OTHERS, 0)
     often = sorted(counts, key=lambda name: counts[name] or 0, reverse=True)

@@ -15,6 +15,11 @@ OTHER_CODES = re.compile(
 )
 
 
+def is_binary(data: bytes) -> bool:
+    """Whether a file begins as no text does."""
+    return b"\0" in data[:4096] and not data.startswith(UTF16_MARKS)
+
+
 def decode(data: bytes) -> str:
     """Text of UTF-8 (or UTF-16 with its mark), without marks and colour codes.
 

@@ -7,6 +7,7 @@ document or a table is a part of its own, unless a report around it is not read 
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -294,7 +295,4 @@ def _merged(parts: Sequence[Part], merge: Callable[[Part, Part], Part | None]) -
 
 def _last(low: int, high: int, holds: Callable[[int], bool]) -> int:
     """The last number for which this holds, as it does for those before."""
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if holds(middle) else (low, middle - 1)
-    return low
+    return low + bisect_left(range(low + 1, high + 1), True, key=lambda at: not holds(at))

@@ -14,7 +14,7 @@ from backend.formats.commands import Command
 from backend.formats.model import Entry, FormatError, ParsedTrial
 from backend.formats.text import Source
 from backend.formats.tool_changes import parts_by_tools, parts_of_rows
-from backend.formats.tools import TOOLS, claims_of
+from backend.formats.tools import TOOLS, claims_of, read_alone
 
 TEXT = "text"
 
@@ -77,21 +77,6 @@ class Part:
     @property
     def trials(self) -> list[ParsedTrial]:
         return trials_in(self.entries)
-
-
-def read_alone(tool: str, sources: Sequence[Source]) -> list[Entry]:
-    """What a tool reads in sources that it claims, or its refusal as the only entry."""
-    try:
-        return TOOLS[tool].read(sources) or [_without_result(tool)]
-    except FormatError as refused:
-        return [refused.with_traceback(None)]
-
-
-def _without_result(tool: str) -> FormatError:
-    return FormatError(
-        f"This is output of {tool}, but it has no result of a run.",
-        expected=f"a whole report of {tool}",
-    )
 
 
 def lines_of_entries(part: Part) -> list[tuple[int, int]]:

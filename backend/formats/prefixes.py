@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import BinaryIO
 
-from backend.formats.decoding import UTF16_MARKS
+from backend.formats.decoding import UTF16_MARKS, is_binary
 from backend.formats.dress import LONGEST as LONGEST_DRESSED
 from backend.formats.dress import undressed
 from backend.formats.logs import line_chunks
@@ -156,7 +156,7 @@ def _in_utf_8(data: bytes) -> bytes:
     """The bytes of a text in UTF-8; nothing of a binary file."""
     if data.startswith(UTF16_MARKS):
         return data.decode("utf-16", errors="replace").encode()
-    return b"" if b"\0" in data[:4096] else data
+    return b"" if is_binary(data) else data
 
 
 def _prefix_of(head: bytes) -> Prefix | None:

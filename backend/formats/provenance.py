@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from backend.errors import WorkFailed
-from backend.formats.decoding import UTF16_MARKS, decode
+from backend.formats.decoding import decode, is_binary
 from backend.formats.model import FormatError, ParsedTrial, RawArtefact
 from backend.formats.reading import parse
 
@@ -126,7 +126,7 @@ def _trials(names: Sequence[str], texts: Sequence[str], tool: str | None) -> lis
 def _text_of(data: bytes) -> str:
     if len(data) > MAX_BYTES:
         raise NotTraced(f"The output has more than {MAX_BYTES >> 10} KiB, which is too long.")
-    if b"\0" in data[:4096] and not data.startswith(UTF16_MARKS):
+    if is_binary(data):
         raise NotTraced("The output is a binary file, so its numbers cannot be traced.")
     return _CONTROL.sub("", decode(data))
 

@@ -10,12 +10,12 @@ from itertools import chain
 from backend.formats.documents import documents_of
 from backend.formats.model import Entry, FormatError, ParsedTrial, RawArtefact
 from backend.formats.output_names import name_of, name_of_files
-from backend.formats.parts import Part, lines_of_entries, read_alone
+from backend.formats.parts import Part, lines_of_entries
 from backend.formats.prefixes import plain_texts
 from backend.formats.refusals import refuse_impossible
 from backend.formats.techempower import HeadedOutput, headed_outputs
 from backend.formats.text import Line, Source
-from backend.formats.tools import program_names
+from backend.formats.tools import program_names, read_alone
 from backend.formats.unmeasured import without_unmeasured
 from backend.formats.unread import unread_in
 

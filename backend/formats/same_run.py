@@ -5,8 +5,9 @@ from dataclasses import replace
 
 from backend.formats.blocks import TABLE
 from backend.formats.model import Latency, ParsedTrial
-from backend.formats.parts import Part, lines_of_entries, read_alone
+from backend.formats.parts import Part, lines_of_entries
 from backend.formats.read_trial import latency_of
+from backend.formats.tools import read_alone
 
 # Counts are the same in each output of a run.
 COUNTS = ("requests_completed", "requests_ok")

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from backend.formats.model import ParsedTrial, is_filled
-from backend.formats.parts import Part, figures_in, lines_of_entries, read_alone
+from backend.formats.parts import Part, figures_in, lines_of_entries
 from backend.formats.text import Line
-from backend.formats.tools import TOOLS, is_claimed
+from backend.formats.tools import TOOLS, is_claimed, read_alone
 
 # As the reason names the line that a tool is known by.
 _NAMED_LINE = re.compile(r"\bline (\d+)\b")

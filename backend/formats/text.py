@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 import orjson
 
-from backend.formats.decoding import UTF16_MARKS, decode
+from backend.formats.decoding import UTF16_MARKS, decode, is_binary
 from backend.formats.model import FormatError, RawArtefact
 
 # Longer than any report: what is longer is a log, of which only the head is looked at as text.
@@ -174,7 +174,7 @@ class Source:
 
     @property
     def is_binary(self) -> bool:
-        return b"\0" in self.data[:4096] and not self.data.startswith(UTF16_MARKS)
+        return is_binary(self.data)
 
 
 def _size_of(stream: Any) -> int | None:

@@ -4,15 +4,16 @@ without command lines between them.
 If more than one place could be meant and the figures depend on it, the text is refused.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 from backend.formats.commands import is_border
-from backend.formats.model import Entry, FormatError, ParsedTrial, is_filled
+from backend.formats.model import FormatError, ParsedTrial, is_filled
 from backend.formats.text import Source
-from backend.formats.tools import TOOLS, claims_of, is_claimed
+from backend.formats.tools import claims_of, is_claimed, read_alone
 
 # Looking for cuts reads a text again and again.
 LONGEST = 256 << 10
@@ -149,7 +150,7 @@ class _Text:
         return self._read(tool, start, begin - 1) != self._read(tool, start, begin)
 
     def _is_whole(self, tool: str, start: int, end: int) -> bool:
-        entries = self._entries(tool, start, end)
+        entries = read_alone(tool, [self.part(start, end)])
         return all(isinstance(entry, ParsedTrial) and not entry.incomplete for entry in entries)
 
     def _end_of_second(self, tool: str, begin: int) -> int:
@@ -166,14 +167,8 @@ class _Text:
         """The figures of each run; the reason of a refusal, whose lines do not count here."""
         return [
             entry.reason if isinstance(entry, FormatError) else entry.figures()
-            for entry in self._entries(tool, start, end)
+            for entry in read_alone(tool, [self.part(start, end)])
         ]
-
-    def _entries(self, tool: str, start: int, end: int) -> list[Entry]:
-        try:
-            return TOOLS[tool].read([self.part(start, end)])
-        except FormatError as refused:
-            return [refused]
 
 
 def _is_prompt(text: str) -> bool:
@@ -182,13 +177,7 @@ def _is_prompt(text: str) -> bool:
 
 def _first(low: int, high: int, holds: Callable[[int], bool]) -> int:
     """The first number from `low` on for which this holds, as it does from there to `high`."""
-    while low < high:
-        middle = (low + high) // 2
-        if holds(middle):
-            high = middle
-        else:
-            low = middle + 1
-    return high
+    return low + bisect_left(range(low, high), True, key=holds)
 
 
 def _not_certain(tools: Iterable[str], line: int, found: str) -> FormatError:

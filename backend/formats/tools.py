@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from backend.formats.model import Entry
+from backend.formats.model import Entry, FormatError
 from backend.formats.text import Source
 
 
@@ -96,6 +96,21 @@ def claims_of(source: Source) -> dict[str, str]:
 def is_claimed(name: str, source: Source) -> bool:
     """Whether the tool of this name claims the source."""
     return _claim(TOOLS[name], source) is not None
+
+
+def read_alone(name: str, sources: Sequence[Source]) -> list[Entry]:
+    """What a tool reads in sources that it claims, or its refusal as the only entry."""
+    try:
+        return TOOLS[name].read(sources) or [_without_result(name)]
+    except FormatError as refused:
+        return [refused.with_traceback(None)]
+
+
+def _without_result(name: str) -> FormatError:
+    return FormatError(
+        f"This is output of {name}, but it has no result of a run.",
+        expected=f"a whole report of {name}",
+    )
 
 
 def _claim(tool: Tool, source: Source) -> str | None:

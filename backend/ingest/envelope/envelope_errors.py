@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from backend.untrusted.json.json_refusals import JsonRefused
+from backend.visible_text import shortened
 
 KINDS = {
     "str": "text",
@@ -41,8 +42,7 @@ class EnvelopeError(JsonRefused):
     """The envelope is not as agreed: says where, what was got and what was expected."""
 
     def __init__(self, where: str, got: object, expected: str) -> None:
-        shown = _QUOTE.repr(got)
-        shown = shown if len(shown) <= 80 else shown[:77] + "…"
+        shown = shortened(_QUOTE.repr(got), 80)
         super().__init__(f"envelope: {where} is {shown}, expected {expected}.")
         self.where = where
 

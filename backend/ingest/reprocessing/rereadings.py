@@ -8,6 +8,7 @@ import orjson
 
 from backend.ingest.models import NAMED_RUN_SQL, Rereading
 from backend.runs.database.read_router import reading_connection
+from backend.visible_text import shortened
 
 _REREADING = ("read_at", "from_version", "to_version", "changes", "refused", "stopped")
 # As `uploads_by_name` has the uploads.
@@ -57,5 +58,4 @@ def lines_about(head: str, rereading: Rereading) -> Iterator[str]:
 
 
 def _short(value: Any) -> str:
-    text = "unknown" if value is None else str(value)
-    return text if len(text) <= 80 else f"{text[:79]}…"
+    return shortened("unknown" if value is None else str(value), 80)

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from backend.errors import InvalidInput
+from backend.visible_text import shortened
 
 LONE_SURROGATE = (
     "A text in it has half a surrogate pair, as \\ud83d without \\ude00; expected whole characters."
@@ -69,7 +70,7 @@ def _backslashes_before(raw: bytes, end: int) -> int:
 def nul_refused(value: object) -> JsonRefused:
     """The refusal of a value with a NUL character: it names the place."""
     refused = JsonRefused("A text in it has a NUL character, expected no NUL.")
-    refused.where = ".".join(map(_short, _path_of_nul(value) or ()))
+    refused.where = ".".join(shortened(name, MAX_NAME) for name in _path_of_nul(value) or ())
     return refused
 
 
@@ -87,10 +88,6 @@ def _path_of_nul(value: object) -> tuple[str, ...] | None:
         if path is not None:
             return str(name), *path
     return None
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= MAX_NAME else f"{name[: MAX_NAME - 1]}…"
 
 
 def _members(value: object) -> Iterable[tuple[object, object]]:

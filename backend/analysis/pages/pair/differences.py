@@ -17,6 +17,7 @@ from backend.analysis.query.units import load_number
 from backend.runs.measured.host_facts import facts_of
 from backend.runs.measured.plan import read_plan
 from backend.runs.models import Run, Trial
+from backend.visible_text import shortened
 
 MEANINGS: dict[Rule, str] = {
     "test": "This is what is compared.",
@@ -247,4 +248,4 @@ def _text(value: object) -> str | None:
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= MAX_TEXT else f"{text[: MAX_TEXT - 1]}…"
+    return shortened(text, MAX_TEXT)
