@@ -5,6 +5,7 @@ known by its lines: a label of the field (Requests/sec, p99, Latency) and a numb
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -105,11 +106,14 @@ def reports_around(part: Part) -> Iterator[tuple[int, int]]:
 
 
 def _needless(region: Region, places: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The reports that the run does not need; above it, all of them or none."""
-    needed = next((place for place in reversed(places) if not region.is_needless(*place)), None)
-    if needed is None:
-        return list(places)
-    return [] if region.is_above else [place for place in places if place > needed]
+    """The reports that the run does not need; above it, all of them or none.
+
+    Each question reads the run once more. What a run does not need, it does not need with more
+    beside it either, so it is asked by halves.
+    """
+    if region.is_above:
+        return list(places) if places and region.is_needless(*places[-1]) else []
+    return list(places[bisect_left(places, True, key=lambda place: region.is_needless(*place)) :])
 
 
 def _reports_in(lines: Sequence[Line]) -> tuple[int, int] | None:

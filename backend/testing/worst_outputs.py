@@ -18,6 +18,18 @@ from backend.testing.damage import Case, captures
 # A longer capture is a log, whose lines are alike.
 LONGEST_CAPTURE = 64 << 10
 SEPARATORS = (" ", "\t", ",", ":", "/", '"', "|")
+_OTHERS = b"""
+Running 1s test @ http://h/
+  1 threads and 1 connections
+  Thread Stats   Avg      Stdev     Max   +/- Stdev
+    Latency     1.00ms    1.00ms   2.00ms   90.00%
+    Req/Sec     1.00k     1.00      1.00k    90.00%
+  1000 requests in 1.00s, 1.00MB read
+Requests/sec:   1000.00
+Transfer/sec:      1.00MB
+
+time wrk: 1 s
+"""
 # Lines that programs and people put around outputs: each is looked for in every text.
 SURROUNDINGS = {
     "prompts": b"$ wrk -t1 -c1 http://h/\n",
@@ -42,6 +54,12 @@ SURROUNDINGS = {
     "documents": b'{"a":1}',
     "whole numbers": b"9",
     "rules of TechEmpower": b"-" * 57 + b"\n",
+    "unknown reports": b"\nRequests/sec: 123\nLatency p99: 5\n",
+    "unknown documents": b'\n{"mean": 1, "max": 2}\n\nand\n',
+    "unknown tables": b"\na,b,c,d\n1,2,3,4\n",
+    "drawn tables": b"\n| a | b |\n|---|---|\n| 1 | 2 |\n",
+    "fences": b"```\nx\n```\n",
+    "outputs of other tools": _OTHERS,
     "thousands": b"1\xc2\xa0000",
     "apostrophes": b"1'000",
     "bytes of Windows-1252": b"\xb5",

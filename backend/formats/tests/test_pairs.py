@@ -2,8 +2,9 @@
 
 import pytest
 
-from backend.formats import FormatError, RawArtefact, parse
+from backend.formats import FormatError, RawArtefact, parse, surroundings
 from backend.testing.pairs import loss_in, outputs, pairs
+from backend.testing.reports import AB
 
 SEED, COUNT = 2026, 300
 REPORT = """Running 30s test @ http://10.0.0.9:8080/
@@ -106,3 +107,17 @@ def test_the_same_output_twice_in_one_text_has_one_name():
     first, second = read(REPORT + "\n" + REPORT)
     assert first.output_name == second.output_name
     assert second.lines[0] == first.lines[1] + 1
+
+
+@pytest.mark.parametrize("is_above", [False, True])
+def test_a_run_is_read_few_times_however_many_reports_stand_beside_it(monkeypatch, is_above):
+    reads = []
+    read_alone = surroundings.read_alone
+    monkeypatch.setattr(
+        surroundings, "read_alone", lambda *given: reads.append(given) or read_alone(*given)
+    )
+    rest = "\nRequests/sec: 123\nLatency p99: 5\n" * 500
+    text = f"{rest}\n{AB}" if is_above else AB + rest
+    entries = parse([RawArtefact.of("out.txt", text.encode())])
+    assert [isinstance(entry, FormatError) for entry in entries] == [is_above, not is_above]
+    assert 0 < len(reads) < 20
