@@ -18,12 +18,13 @@ MOST_PERCENTILES, LONGEST_KEY = 100, 20
 # These are kept before all others.
 WELL_KNOWN = frozenset((10, 25, 50, 75, 80, 90, 95, 98, 99, 99.5, 99.9, 99.99, 99.999, 100))
 # Texts of errors may name a port, and each of them another one.
-MOST_TEXTS, LONGEST_TEXT, OTHERS = 1_000, 200, "others"
+MOST_TEXTS, LONGEST_TEXT, OTHERS = 100, 200, "others"
 # The path of an address may be 2,000 characters long in an envelope.
 LONGEST_URL, LONGEST_COMMAND = 4_000, 20_000
-MOST_SENTENCES = 100
-# As JSON, of each member that a format fills as it likes.
-MOST_BYTES = 64 << 10
+# A tool contradicts itself in two figures, mostly. Names of files may stand in a sentence.
+MOST_SENTENCES, LONGEST_SENTENCE = 10, 300
+# As JSON, of each member that a format fills as it likes. Of a usual output it has 600.
+MOST_BYTES = 8 << 10
 
 
 def count_text(counts: Counter[str], text: str, count: int) -> None:
@@ -59,7 +60,7 @@ def bounded(trial: ParsedTrial) -> ParsedTrial:
         server_software=_line(trial.server_software),
         detected_by=shortened(trial.detected_by, LONGEST_LINE),
         command=trial.command if len(trial.command) <= LONGEST_COMMAND else "",
-        disagreements=_few_sentences(trial.disagreements),
+        disagreements=_few_disagreements(trial.disagreements),
         notes=_few_sentences(notes),
         **maps,
     )
@@ -71,7 +72,14 @@ def _line(text: str | None) -> str | None:
 
 def _few_sentences(sentences: tuple[str, ...] | list[str]) -> tuple[str, ...]:
     """The last ones: they say what was left out."""
-    return tuple(shortened(sentence, LONGEST_LINE) for sentence in sentences[-MOST_SENTENCES:])
+    return tuple(shortened(sentence, LONGEST_SENTENCE) for sentence in sentences[-MOST_SENTENCES:])
+
+
+def _few_disagreements(sentences: tuple[str, ...]) -> tuple[str, ...]:
+    if len(sentences) <= MOST_SENTENCES:
+        return _few_sentences(sentences)
+    more = len(sentences) - (MOST_SENTENCES - 1)
+    return _few_sentences((*sentences[: MOST_SENTENCES - 1], f"{more:,} more contradictions."))
 
 
 def _few_percentiles(percentiles: Mapping[str, Number]) -> Mapping[str, Number]:

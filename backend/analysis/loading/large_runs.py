@@ -3,18 +3,21 @@
 from collections.abc import Iterable
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import QuerySet, Sum
 
 from backend.analysis.loading.viewer_slots import hold_slot
+from backend.errors import TooLarge
 from backend.runs.catalogue.search import RunSearch
 from backend.runs.database.json_bytes import bytes_of_columns
 from backend.runs.models import Run, Trial
 
 # On a busy machine their page of 200 takes 0.5 s of CPU time, their JSON 0.04 s.
 LARGE_TRIALS = 500
-# Of what an answer has of its trials beside figures.
-LARGE_BYTES = 2 << 20
-_LONG = ("command", "resources", "server_tail", "errors", "load", "error")
+# Of what an answer has of its trials beside figures: where it has more it holds a slot, where it
+# has the most it is refused. 10,000 trials of agents have 12 MB.
+LARGE_BYTES, MOST_BYTES = 2 << 20, 32 << 20
+_LISTED = ("errors", "load", "error", "checks")
+_DETAILS = ("command", "resources", "server_tail")
 # The search of 700 runs for eight words, each of which all their labels have, takes up to 1 s.
 LARGE_SEARCH = 100
 
@@ -28,12 +31,33 @@ def hold_slot_if_large(trials: QuerySet[Trial], *, viewer: str) -> None:
         hold_slot(viewer)
 
 
-def hold_slot_if_long(trials: QuerySet[Trial], *, viewer: str) -> None:
-    """As `hold_slot_if_large`, and where few trials have long commands or the like."""
-    sizes = trials.order_by().values_list(bytes_of_columns(Trial, _LONG))[: LARGE_TRIALS + 1]
+class TrialsTooLarge(TooLarge):
+    """What an answer would have of its trials beside figures takes too much."""
+
+    def __init__(self, size_bytes: int) -> None:
+        super().__init__(
+            f"The commands, errors, findings and resources of these trials have "
+            f"{size_bytes >> 20} MiB; at most {MOST_BYTES >> 20} MiB are answered.",
+            hint="Ask for fewer runs with limit=1, for /api/v1/trials/<id> or for trials.csv.",
+        )
+
+
+def hold_slot_if_long(trials: QuerySet[Trial], *, viewer: str, has_details: bool = True) -> None:
+    """As `hold_slot_if_large`, and where few trials have long commands or the like.
+
+    `has_details`: whether the answer has the command and the like of all of them. Raises
+    TrialsTooLarge too.
+    """
+    columns = (*_LISTED, *_DETAILS)
+    sizes = trials.order_by().values_list(bytes_of_columns(Trial, columns))[: LARGE_TRIALS + 1]
     found = [size for (size,) in sizes]
-    if len(found) > LARGE_TRIALS or sum(found) > LARGE_BYTES:
-        hold_slot(viewer)
+    if len(found) <= LARGE_TRIALS and sum(found) <= LARGE_BYTES:
+        return
+    hold_slot(viewer)
+    answered = bytes_of_columns(Trial, columns if has_details else _LISTED)
+    together = trials.order_by().aggregate(size=Sum(answered))["size"] or 0
+    if together > MOST_BYTES:
+        raise TrialsTooLarge(together)
 
 
 def hold_slot_if_workspace_large(workspace_id: UUID, *, viewer: str) -> None:
@@ -41,12 +65,6 @@ def hold_slot_if_workspace_large(workspace_id: UUID, *, viewer: str) -> None:
     each of them, and other changes of names wait meanwhile.
     """
     hold_slot_if_large(Trial.objects.filter(run__workspace=workspace_id), viewer=viewer)
-
-
-def hold_slot_for_count(count: int, *, viewer: str) -> None:
-    """As `hold_slot_if_large`, of trials that are counted already."""
-    if count > LARGE_TRIALS:
-        hold_slot(viewer)
 
 
 def hold_slot_of_search(search: RunSearch, workspace_ids: Iterable[UUID], *, viewer: str) -> None:

@@ -89,7 +89,7 @@ class RunSharingRevoke(APIView):
 class SharedRunDetail(APIView):
     """A run behind its link."""
 
-    @operation("shared_run_read", answer=SharedRunSerializer, parameters=[FIELDS])
+    @operation("shared_run_read", (401, 404, 413), answer=SharedRunSerializer, parameters=[FIELDS])
     def get(self, request: Request, shared_link: UUID) -> Response:
         """The run without raw output, members and other runs, for everyone who has the link."""
         shared = or_not_found(find_shared_run(shared_link))

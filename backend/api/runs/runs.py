@@ -17,8 +17,8 @@ from rest_framework.views import APIView
 from backend.accounts.workspace import access
 from backend.accounts.workspace.workspaces import current_slug
 from backend.analysis.loading.large_runs import (
-    hold_slot_for_count,
     hold_slot_if_large,
+    hold_slot_if_long,
     hold_slot_of_search,
 )
 from backend.api.protocol.auth import author_of, required_actor, viewer_name
@@ -61,7 +61,7 @@ from backend.runs.catalogue.run_order import DIRECTIONS, SORTS, RunOrder
 from backend.runs.catalogue.run_states import STATES
 from backend.runs.catalogue.search import RunSearch
 from backend.runs.database.read_router import repeatable_read
-from backend.runs.models import Run
+from backend.runs.models import Run, Trial
 from backend.runs.registry.registry import lock_names
 from backend.untrusted.limits import ENVELOPE_TRIALS
 
@@ -155,6 +155,7 @@ class RunPageSerializer(serializers.Serializer[Any]):
 class RunList(APIView):
     @operation(
         "run_list",
+        (401, 404, 413),
         answer=RunPageSerializer,
         parameters=[
             ONLY_WORKSPACE,
@@ -206,8 +207,8 @@ class RunList(APIView):
                 most_trials=MOST_TRIALS if has_trials else None,
             )
             if has_trials:
-                trials = sum(row.trials for row in page.rows)
-                hold_slot_for_count(trials, viewer=viewer_name(request))
+                trials = Trial.objects.filter(run__in=[row.id for row in page.rows])
+                hold_slot_if_long(trials, viewer=viewer_name(request))
             following = next_page(request, page.next)
             answer = RunPageSerializer({"runs": page.rows, "next": following}).data
             for entry in answer["runs"] if has_trials else ():
@@ -226,7 +227,7 @@ def workspaces_asked(request: Request) -> list[UUID]:
 
 
 class RunDetail(APIView):
-    @operation("run_read", answer=RunSerializer, parameters=[FIELDS])
+    @operation("run_read", (401, 404, 413), answer=RunSerializer, parameters=[FIELDS])
     def get(self, request: Request, run_id: UUID) -> Response:
         """The run with its trials, their commands and raw output."""
         return Response(only_asked(request, [run_answer(request, run_id)])[0])
@@ -240,6 +241,8 @@ class RunDetail(APIView):
         what the fields have now and which corrections they got.
         """
         run = writable_run(request, run_id)
+        # The answer has it: where that is too large, nothing is saved.
+        hold_slot_if_long(run.trials.all(), viewer=viewer_name(request))
         values = validated(RunEditSerializer, request)
         ordinals = values.pop("trials", None)
         with transaction.atomic():

@@ -56,7 +56,12 @@ _TYPES = {
 class TrialsCsv(APIView):
     content_negotiation_class = AnyFormat
 
-    @operation("trials_csv", answer={(200, "text/csv"): OpenApiTypes.STR}, parameters=PARAMETERS)
+    @operation(
+        "trials_csv",
+        (401, 404, 413),
+        answer={(200, "text/csv"): OpenApiTypes.STR},
+        parameters=PARAMETERS,
+    )
     def get(self, request: Request) -> HttpResponse:
         """A row for each trial, by when its run became complete. `Link: <…>; rel="next"` leads to
         the rest.
@@ -78,7 +83,10 @@ class TrialsParquet(APIView):
     content_negotiation_class = AnyFormat
 
     @operation(
-        "trials_parquet", answer={(200, PARQUET): OpenApiTypes.BINARY}, parameters=PARAMETERS
+        "trials_parquet",
+        (401, 404, 413),
+        answer={(200, PARQUET): OpenApiTypes.BINARY},
+        parameters=PARAMETERS,
     )
     def get(self, request: Request) -> HttpResponse:
         """As trials.csv, with types: times in UTC, whole numbers, unknown as null."""

@@ -35,7 +35,7 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """The trials of the run with commands and raw output, and the facts of the hosts."""
     progress = visible.or_404(run_progress(run_id, workspace_ids=visible.workspaces(request)))
     trials = Trial.objects.filter(run=run_id)
-    hold_slot_if_long(trials, viewer=visible.viewer_name(request))
+    hold_slot_if_long(trials, viewer=visible.viewer_name(request), has_details=False)
     try:
         view = describe_run(run_id, workspace_ids=visible.workspaces(request))
     except NotVisible:

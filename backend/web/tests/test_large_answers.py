@@ -371,3 +371,27 @@ def test_few_trials_with_long_commands_hold_a_slot(owner, ids, scene, name, monk
     Trial.objects.filter(pk=scene.trial.pk).update(command=["x" * large_runs.LARGE_BYTES])
     ask(owner, LARGE[name][0], ids)
     assert holding
+
+
+@pytest.mark.parametrize("name", ["run", "run-list", "run-page", "shared-run", "shared-run-page"])
+def test_trials_with_long_findings_hold_a_slot_and_are_refused_where_they_are_many(
+    owner, ids, scene, name, monkeypatch
+):
+    """499 trials of one file of 2 KB had 82 MB of findings, and held no slot."""
+    holding = []
+    monkeypatch.setattr(large_runs, "hold_slot", holding.append)
+    findings = [{"id": "tool-disagrees", "detail": "x" * large_runs.LARGE_BYTES}]
+    Trial.objects.filter(pk=scene.trial.pk).update(checks=findings)
+    assert ask(owner, LARGE[name][0], ids).status_code == 200
+    assert holding
+    monkeypatch.setattr(large_runs, "MOST_BYTES", large_runs.LARGE_BYTES)
+    refused = ask(owner, LARGE[name][0], ids)
+    assert refused.status_code == 413
+    assert "have 2 MiB; at most 2 MiB are answered" in refused.content.decode()
+
+
+@pytest.mark.parametrize("name", ["run-page", "shared-run-page"])
+def test_a_page_has_the_commands_of_the_trials_it_lists_alone(owner, ids, scene, name, monkeypatch):
+    monkeypatch.setattr(large_runs, "MOST_BYTES", large_runs.LARGE_BYTES)
+    Trial.objects.filter(pk=scene.trial.pk).update(command=["x" * large_runs.LARGE_BYTES])
+    assert ask(owner, LARGE[name][0], ids).status_code == 200
