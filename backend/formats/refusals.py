@@ -1,11 +1,15 @@
 """Refusals that several formats share, and how a refused run becomes an entry among others."""
 
+import re
 from collections.abc import Callable
+from itertools import chain
 from typing import Any
 
+from backend.formats.bounds import LONGEST_TEXT
 from backend.formats.model import Entry, FormatError, ParsedTrial
 from backend.formats.numbers import LIMIT
 from backend.formats.text import REPORT_BYTES, Document
+from backend.visible_text import shortened
 
 # Raised while reading a document that lacks a key or has a value of the wrong kind.
 FAULTS = (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError)
@@ -14,11 +18,13 @@ FAULTS = (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowE
 SEND_ALONE = "Send the report alone, without the rest of the file."
 # What a database keeps of a number of connections. All other counts: as `LIMIT`.
 MOST_CONNECTIONS = 2**31 - 1
+# How a percentile is named: ASCII alone, which every reader takes for the same number.
+_SHARE = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,1000})?")
 _COUNTS = ("threads", "requested_requests", "requests_completed", "requests_ok", "bytes_received")
 
 
 def refuse_impossible(trial: ParsedTrial) -> Entry:
-    """The trial, or a refusal where it has a count that no test has."""
+    """The trial, or a refusal where a count is of no test, or a percentile of no share."""
     limits = {"connections": MOST_CONNECTIONS, **dict.fromkeys(_COUNTS, LIMIT)}
     for name, most in limits.items():
         count = getattr(trial, name)
@@ -29,7 +35,18 @@ def refuse_impossible(trial: ParsedTrial) -> Entry:
                 found=f"{words}: {count:,}",
                 expected=f"at most {most:,}",
             )
+    names = chain(trial.latency.percentiles, *(part.percentiles for part in trial.timeline))
+    if (wrong := next((name for name in names if not _is_share(name)), None)) is not None:
+        return FormatError(
+            f"This output of {trial.tool} has a percentile whose name is no share of requests.",
+            found=shortened(wrong, LONGEST_TEXT),
+            expected="a number from 0 to 100, such as 99.9",
+        )
     return trial
+
+
+def _is_share(name: str) -> bool:
+    return _SHARE.fullmatch(name) is not None and float(name) <= 100
 
 
 def read_or_refuse(read: Callable[..., ParsedTrial], *arguments: Any) -> Entry:
