@@ -65,18 +65,13 @@ def _written(part: Part, lines: tuple[int, int]) -> str | bytes:
         return values
     if part.kind == TABLE:
         return "".join("".join(line.text for line in source.lines).split())
-    own = source.lines if lines == (part.first, part.last) else _between(source.lines, *lines)
-    return _undressed(own)
-
-
-def _between(lines: Iterable[Line], first: int, last: int) -> list[Line]:
-    return [line for line in lines if first <= line.number <= last]
+    is_all = lines == (part.first, part.last)
+    return _undressed(source.lines if is_all else source.lines_between(*lines))
 
 
 def _values(source: Source, lines: tuple[int, int]) -> bytes:
     """The JSON documents on these lines; empty where their values cannot be written."""
-    first, last = lines
-    values = [each.value for each in source.documents if first <= each.line <= last]
+    values = [each.value for each in source.documents_between(*lines)]
     try:
         return orjson.dumps(values, option=orjson.OPT_SORT_KEYS)
     except (TypeError, ValueError, RecursionError):

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 
 from backend.formats.blocks import TABLE
 from backend.formats.model import Latency, ParsedTrial
@@ -96,8 +97,9 @@ def _runs_apart(part: Part) -> list[Part]:
 
 def _add(joined: list[Part], run: Part) -> None:
     """Add a run, to another output of it where there is one."""
-    near = [at for at, part in enumerate(joined) if part.tool == run.tool is not None]
-    for at in reversed(near[-MOST_LOOKED_AT:]):
+    before = reversed(range(len(joined))) if run.tool is not None else ()
+    near = (at for at in before if joined[at].tool == run.tool)
+    for at in islice(near, MOST_LOOKED_AT):
         if (both := _joined(joined[at], run)) is not None:
             joined[at] = both
             return

@@ -43,10 +43,7 @@ def regions_around(part: Part) -> Iterator[Region]:
     if part.tool is None:
         return
     why, ends = part.claims[part.tool], TOOLS[part.tool].ends
-    places = zip(part.entries, lines_of_entries(part), strict=True)
-    for place, (entry, (first, last)) in enumerate(places):
-        if not isinstance(entry, ParsedTrial):
-            continue
+    for place, entry, (first, last) in _known_places(part):
         is_all = (first, last) == (part.first, part.last)
         own = part.source.lines if is_all else part.source.part(first, last).lines
         above = _above(own, entry, why) if place == 0 else []
@@ -54,6 +51,16 @@ def regions_around(part: Part) -> Iterator[Region]:
         for lines, is_above in ((above, True), (below, False)):
             if any(line.text for line in lines):
                 yield Region(part, entry, (first, last), lines, is_above)
+
+
+def _known_places(part: Part) -> Iterator[tuple[int, ParsedTrial, tuple[int, int]]]:
+    """Each trial with its place among the entries and its lines, if it is known where it begins."""
+    entries, places = part.entries, lines_of_entries(part)
+    if len(entries) > 1 and places[0] == (part.first, part.last):
+        return
+    for place, (entry, lines) in enumerate(zip(entries, places, strict=True)):
+        if isinstance(entry, ParsedTrial):
+            yield place, entry, lines
 
 
 def _above(lines: Sequence[Line], entry: ParsedTrial, why: str) -> Sequence[Line]:

@@ -66,7 +66,7 @@ class Document:
     long_file: str = ""
 
 
-_number = attrgetter("number")
+_number, _line = attrgetter("number"), attrgetter("line")
 
 
 @dataclass(frozen=True)
@@ -123,17 +123,27 @@ class Source:
         """The number of the last line."""
         return self.artefact.first_line + len(self.raw_lines) - 1
 
+    def lines_between(self, first: int, last: int) -> list[Line]:
+        """The lines from one number to another."""
+        begin, end = (bisect_left(self.lines, at, key=_number) for at in (first, last + 1))
+        return self.lines[begin:end]
+
+    def documents_between(self, first: int, last: int) -> list[Document]:
+        """The documents that begin on these lines."""
+        begin, end = (bisect_left(self.documents, at, key=_line) for at in (first, last + 1))
+        return self.documents[begin:end]
+
     def part(self, first: int, last: int) -> Source:
         """The lines from one number to another, in which they have the same numbers."""
         above = self.artefact.first_line
         rows, is_end = self.raw_lines[first - above : last - above + 1], last >= self.last_number
         text = "\n".join(rows) + ("" if is_end else "\n")
         artefact = RawArtefact(self.artefact.name, lambda: self._stream(first, last), first)
-        begin, end = (bisect_left(self.lines, at, key=_number) for at in (first, last + 1))
         part = Source(artefact)
         # As they would be read again.
         vars(part)["text"] = text
-        vars(part)["lines"] = self.lines[begin:end] + ([] if is_end else [Line(last + 1, "")])
+        end = [] if is_end else [Line(last + 1, "")]
+        vars(part)["lines"] = self.lines_between(first, last) + end
         return part
 
     def _stream(self, first: int, last: int) -> BinaryIO:

@@ -124,7 +124,17 @@ def _surrounded(tool: str, where: str, capture: bytes) -> Iterator[WorstOutput]:
         yield WorstOutput(tool, f"{where} behind {name}", before)
         yield WorstOutput(tool, f"{where} before {name}", after)
     whole = capture + b"\n"
-    yield WorstOutput(tool, f"{where} repeated", lambda size: whole * (size // len(whole) + 1))
+    wholes = {
+        "": whole,
+        " between unknown reports": whole + SURROUNDINGS["unknown reports"],
+        " between carriage returns": whole.replace(b"\n", b"\r"),
+    }
+    for name, piece in wholes.items():
+
+        def again(size: int, piece: bytes = piece) -> bytes:
+            return piece * (size // len(piece) + 1)
+
+        yield WorstOutput(tool, f"{where} repeated{name}", again)
 
 
 def _changes(line: str) -> Iterator[tuple[str, tuple[str, str, str]]]:
