@@ -205,10 +205,9 @@ class Report:
     def _printed_failures(self) -> dict[str, int]:
         failures: dict[str, int] = {}
         for text in self._section(ERRORS):
-            count_word, _, message = text.partition("]")
-            count = parse_count(count_word[1:]) if count_word.startswith("[") else None
-            if count is not None and message.strip():
-                failures[message.strip()] = count
+            count, message = _failure_in(text)
+            if count is not None and message:
+                failures[message] = count
         return failures
 
     def _is_ended(self) -> bool:
@@ -220,7 +219,7 @@ class Report:
     def _section_ends_text(self, title: str) -> bool:
         """Whether nothing but the section's own lines stands behind its title."""
         own = (text for text in self._section(title) if text)
-        return all(text.startswith("[") and not is_prompt(text) for text in own)
+        return all(_failure_in(text)[0] is not None and not is_prompt(text) for text in own)
 
     def _attempts(self) -> tuple[float, float]:
         """Attempts by rate and time, and how far off they may be; infinite where unknown."""
@@ -269,3 +268,10 @@ class Report:
         if counted - attempts > max(rounding, 0.5) and rounding != float("inf"):
             return (f"{counted} attempts are listed, rate and time speak of {attempts:.0f}",)
         return ()
+
+
+def _failure_in(text: str) -> tuple[int | None, str]:
+    """The count and the message of a row of errors, "[20]" and what failed; None for no row."""
+    count_word, _, message = text.partition("]")
+    count = parse_count(count_word[1:]) if count_word.startswith("[") else None
+    return count, message.strip()

@@ -200,3 +200,12 @@ def test_the_csv_of_boom_has_numbered_rows_without_a_header():
 def test_other_rows_with_numbers_are_not_heys(rows):
     with pytest.raises(FormatError, match="don't recognise"):
         read("\n".join([*rows, ""]))
+
+
+def test_a_log_below_the_errors_is_no_row_of_them():
+    """Its lines begin with a bracket too, as those of errors that are cut off go on."""
+    refused = (CAPTURES / "refused" / "stdout").read_text()
+    alone = read(refused)[0].figures()
+    assert alone["errors"]["connect"] == 20
+    log = "\n[2026-01-31 12:00:00,100] host/INFO/server.main: 2 workers are ready\n"
+    assert read(refused + log)[0].figures() == alone
