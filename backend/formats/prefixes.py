@@ -95,6 +95,8 @@ class PlainText:
 
     artefact: RawArtefact
     notes: tuple[str, ...] = ()
+    # Whether it has the lines of one of several services.
+    is_parted: bool = False
 
 
 def plain_texts(artefact: RawArtefact) -> list[PlainText]:
@@ -134,7 +136,8 @@ def _without_prefixes(text: PlainText, layers: int) -> list[PlainText]:
     if prefix is None:
         return [text]
     names = _names(prefix, text.artefact)
-    if len(names) > MOST_NAMES:
+    # The lines of several services are parted once: each text of theirs is looked through again.
+    if len(names) > (1 if text.is_parted else MOST_NAMES):
         return [text]
     return [
         inner
@@ -212,6 +215,7 @@ def _removed(text: PlainText, prefix: Prefix, name: str) -> PlainText:
             lambda: _stream(artefact, remove),
         ),
         notes=(*text.notes, note),
+        is_parted=text.is_parted or bool(name),
     )
 
 

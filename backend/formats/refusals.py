@@ -12,7 +12,7 @@ from backend.formats.text import REPORT_BYTES, Document
 from backend.visible_text import shortened
 
 # Raised while reading a document that lacks a key or has a value of the wrong kind.
-FAULTS = (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError)
+FAULTS = (KeyError, IndexError, TypeError, ValueError, AttributeError, ArithmeticError)
 
 
 SEND_ALONE = "Send the report alone, without the rest of the file."

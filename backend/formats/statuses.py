@@ -22,14 +22,17 @@ def by_status(counts: NDArray[Any]) -> dict[str, int]:
 
 def succeeded(statuses: Mapping[str, int]) -> int:
     """How many responses have 2xx or 3xx; the keys are statuses ("302") or classes ("3xx")."""
-    return sum(count for status, count in statuses.items() if status[0] in "23")
+    return sum(count for status, count in statuses.items() if status.startswith(("2", "3")))
 
 
 def failed(statuses: Mapping[str, int]) -> int:
     """How many responses have 4xx, 5xx or a status that HTTP does not have."""
-    return sum(count for status, count in statuses.items() if status[0] not in "123")
+    return sum(
+        count for status, count in statuses.items() if not status.startswith(("1", "2", "3"))
+    )
 
 
 def redirects(statuses: Mapping[str, int]) -> int:
     """How many responses have 3xx, but for 304, which sends the client nowhere."""
-    return sum(count for status, count in statuses.items() if status[0] == "3" and status != "304")
+    sent_on = (status for status in statuses if status.startswith("3") and status != "304")
+    return sum(statuses[status] for status in sent_on)

@@ -162,3 +162,11 @@ def test_a_command_that_a_runner_shows_stays_beside_its_output():
     log = f"[command]/usr/bin/wrk -c7 http://127.0.0.1/\n{report}"
     (trial,) = parse([RawArtefact.of("log.txt", log.encode())])
     assert trial.command == "/usr/bin/wrk -c7 http://127.0.0.1/"
+
+
+def test_the_lines_of_several_services_are_parted_once():
+    """Each text of a service is looked through again, so 20 names in each layer were 160,000."""
+    lines = "".join(f"web{at % 20}  | w{at // 20 % 20}  | x\n" for at in range(2_000))
+    texts = plain_texts(RawArtefact.of("out.txt", lines.encode()))
+    assert len(texts) == 20
+    assert all(b"w19  | x" in text.artefact.open().read() for text in texts)

@@ -125,19 +125,22 @@ class _Reader:
         try:
             sha256 = self._keep(file, path)
             answer = self.child.read(
-                [LocalArtefact(name, path)], tool=self.tool, quick=self.quick.within(self.left_s)
+                [LocalArtefact(name, path)],
+                most=MAX_TRIALS,
+                tool=self.tool,
+                quick=self.quick.within(self.left_s),
             )
         except (ParserFailed, CannotClean) as failed:
             return DryFile(name, (), (DryRefusal(str(failed)),))
         entries = answer.get("entries") or []
         refused = [answer, *entries]
         run = _unsaved_run(self.envelope)
-        trials = [trial_of(entry) for entry in entries if "trial" in entry][:MAX_TRIALS]
+        trials = [trial_of(entry) for entry in entries if "trial" in entry]
         records = [plain_record(at, trial, self.envelope) for at, trial in enumerate(trials)]
         return DryFile(
             name,
             tuple(_trial(run, record) for record in records),
-            tuple(_refusal(entry) for entry in refused if "refused" in entry)[:MAX_TRIALS],
+            tuple(_refusal(entry) for entry in refused if "refused" in entry),
             sha256,
         )
 

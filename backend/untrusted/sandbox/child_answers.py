@@ -10,6 +10,20 @@ from backend.formats.archive_facts import NO_FACTS, ArchiveFacts
 from backend.formats.model import Entry
 from backend.formats.read_trial import ReadTrial
 from backend.formats.unread import NotRead
+from backend.visible_text import visible
+
+
+def storable(value: Any) -> Any:
+    """The value as a database keeps it: texts without characters that nobody sees, such as NUL and
+    halves of pairs, and whole numbers of more than 64 bits as floats."""
+    if isinstance(value, str):
+        return visible(value)
+    if isinstance(value, dict):
+        return {visible(name): storable(member) for name, member in value.items()}
+    if isinstance(value, list | tuple):
+        return [storable(item) for item in value]
+    is_whole = isinstance(value, int) and not isinstance(value, bool)
+    return float(value) if is_whole and abs(value) >= 1 << 63 else value
 
 
 def archive_of(answer: Mapping[str, Any]) -> ArchiveFacts:

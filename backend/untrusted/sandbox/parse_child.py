@@ -7,7 +7,8 @@ answers many requests, and is replaced after a crash.
 
 import io
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -23,7 +24,7 @@ from backend.formats.text import read_up_to
 from backend.untrusted.archives.archives import files_of
 from backend.untrusted.archives.decompress import DecompressionRefused, unpacked
 from backend.untrusted.sandbox.child import Limits, serve
-from backend.untrusted.sandbox.child_answers import as_entry, as_refusal
+from backend.untrusted.sandbox.child_answers import as_entry, as_refusal, storable
 
 # What reads the facts of an archive of results: nothing of an archive of another kind.
 ARCHIVES = (techempower_summary.facts_of, machine.facts_of)
@@ -35,9 +36,9 @@ def main() -> None:
 
 
 def _answer(request: dict[str, Any], limits: Limits) -> bytes:
-    answer: dict[str, Any]
     try:
         answer = (_trace if request.get("trace") else _read)(request, limits)
+        return _encoded(answer, limits)
     except MemoryError:
         answer = {"fatal": "out_of_memory"}
     except (FormatError, DecompressionRefused, NotTraced) as refused:
@@ -46,7 +47,11 @@ def _answer(request: dict[str, Any], limits: Limits) -> bytes:
         answer = {"away": away.strerror or str(away)}
     except Exception:  # a fault of ours: the parent logs it and fails this upload alone
         answer = {"fatal": "fault", "traceback": traceback.format_exc()}
-    encoded = orjson.dumps(answer)
+    return _encoded(answer, limits)
+
+
+def _encoded(answer: dict[str, Any], limits: Limits) -> bytes:
+    encoded = orjson.dumps(storable(answer))
     if len(encoded) > limits.output_bytes:
         return orjson.dumps({"fatal": "too_much_output"})
     return encoded
@@ -61,11 +66,22 @@ def _read(request: dict[str, Any], limits: Limits) -> dict[str, Any]:
         )
     ]
     entries = parse(artefacts, tool=request["tool"] or None)
+    most = request.get("most")
+    shown = entries if most is None else _first_of_each(entries, most)
     return {
         "version": PARSER_VERSION,
-        "entries": [as_entry(entry) for entry in entries],
+        "entries": [as_entry(entry) for entry in shown],
         **_archive(artefacts, entries),
     }
+
+
+def _first_of_each(entries: Sequence[Entry], most: int) -> Iterator[Entry]:
+    """The first trials, and as many refusals: who shows no more need not have them all."""
+    counts = Counter[bool]()
+    for entry in entries:
+        counts[is_refused := isinstance(entry, FormatError)] += 1
+        if counts[is_refused] <= most:
+            yield entry
 
 
 def _archive(artefacts: Sequence[RawArtefact], entries: Sequence[Entry]) -> dict[str, Any]:

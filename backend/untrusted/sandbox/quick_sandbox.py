@@ -64,12 +64,16 @@ class QuickSandbox:
         self,
         artefacts: Sequence[LocalArtefact],
         *,
+        most: int,
         tool: str = "",
         quick: QuickLimits | None = None,
     ) -> dict[str, Any]:
-        """As `Sandbox.read`. `quick`: less than the limits of a page."""
+        """As `Sandbox.read`, with at most so many trials and as many refusals, the first ones.
+
+        `quick`: less than the limits of a page.
+        """
         limits = quick.lower(self.limits) if quick else self.limits
-        return self.child.read(artefacts, tool=tool, limits=limits)
+        return self.child.request(artefacts, {"tool": tool, "most": most}, limits)
 
     def trace(self, artefacts: Sequence[LocalArtefact], *, entry: int) -> dict[str, Any]:
         """As `Sandbox.trace`."""
