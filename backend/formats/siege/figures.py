@@ -55,7 +55,9 @@ def _is_figure(value: Any, *, whole: bool) -> bool:
 
 def read_report(run: Run) -> Entry:
     """One text report, without its verbose lines."""
-    words = {name: line for line in run.lines for name in LABELS if _is_row(line, name, run)}
+    # The first of each stands: what follows a report may be the end of another.
+    rows = reversed(run.lines)
+    words = {name: line for line in rows for name in LABELS if _is_row(line, name, run)}
     if not words.keys() >= set(NEEDED):
         return _cut_off(run)
     figures: dict[str, float | int | None] = {}

@@ -298,11 +298,11 @@ def test_that_nothing_failed_is_not_said_where_failures_may_not_be_shown(text):
 
 @pytest.mark.parametrize(
     "path",
-    (
+    [
         "hey/tests/captures/n300-c10-resets-text/stdout",
         "oha/tests/captures/body-cut-text/stdout",
         "httperf/tests/captures/hang-timeout1/stdout",
-    ),
+    ],
 )
 def test_a_text_that_was_cut_before_its_errors_does_not_say_that_none_failed(path):
     lines = (FORMATS / path).read_text().splitlines(keepends=True)

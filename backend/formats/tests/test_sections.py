@@ -53,6 +53,46 @@ def alone(tool):
     return figures(trial)
 
 
+# Of another run of the same tool, without its first lines.
+TAILS = {
+    "ab": """Complete requests:      700
+Failed requests:        0
+Non-2xx responses:      9
+Requests per second:    65.10 [#/sec] (mean)
+Time per request:       153.610 [ms] (mean)
+Transfer rate:          31.20 [Kbytes/sec] received
+""",
+    "hey": """  Slowest:\t0.9120 secs
+  Fastest:\t0.0031 secs
+  Average:\t0.0712 secs
+  Requests/sec:\t71.3310
+
+Error distribution:
+  [7]\tGet "http://10.1.0.9:80/": EOF
+""",
+    "siege": """Elapsed time:\t\t        4.51 secs
+Transaction rate:\t       11.10 trans/sec
+Concurrency:\t\t        3.02
+Successful transactions:          50
+Failed transactions:\t           7
+""",
+    "wrk": """  905 requests in 10.02s, 160.10KB read
+  Socket errors: connect 0, read 7, write 0, timeout 0
+Requests/sec:     90.32
+Transfer/sec:     15.98KB
+""",
+}
+
+
+@pytest.mark.parametrize("tool", TAILS)
+def test_the_end_of_another_report_below_a_report_is_told_and_no_part_of_it(tool):
+    (alone,) = read(REPORTS[tool])
+    trial, *told = read(f"{REPORTS[tool].rstrip()}\n\n{TAILS[tool]}")
+    assert {**figures(trial), "incomplete": None} == {**figures(alone), "incomplete": None}
+    assert len(told) == 1
+    assert "not read" in told[0].reason
+
+
 @pytest.mark.parametrize(("first", "second"), PAIRS)
 def test_reports_of_two_tools_below_their_commands(first, second):
     text = "".join(
