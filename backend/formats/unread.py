@@ -25,6 +25,10 @@ _LABELLED = re.compile(
     r"[-*|> \"]{0,8}[A-Za-z][\w/.%()\[\],+-]*(?: [\w/.%()\[\],+-]+)*"
     r"(?:[\s:=|*\"]{2,80}|[:=|])[~<>\u2248]?\d"
 )
+# A row of a table in boxes is no prose, with or without its frame.
+_ROW = re.compile(
+    r"[^\u2502]{0,80}(?:\u2502[^\u2502\d]{0,80}){1,2}\d[^\u2502]{0,80}\u2502[^\u2502]*\u2502"
+)
 _POINT = re.compile(r"[-*|> ]{0,8}\d[\d.,]{0,20} ?(?:%|th\b)[\s|:a-z]{1,20}\d")
 # One of these is in each line of the field.
 _FIELD_WORDS = (
@@ -143,8 +147,12 @@ def _is_report(paragraph: Sequence[Line]) -> bool:
     labelled = [text for text in texts if _LABELLED.match(text) or _POINT.match(text)]
     of_field = sum(map(_is_of_field, labelled))
     is_enough = len(labelled) >= FEWEST_LABELLED and of_field > 0
-    return of_field >= FEWEST_OF_FIELD or is_enough
+    return of_field >= FEWEST_OF_FIELD or is_enough or any(map(_is_row, texts))
 
 
 def _is_of_field(text: str) -> bool:
     return _FIELD.search(text) is not None
+
+
+def _is_row(text: str) -> bool:
+    return _ROW.match(text) is not None and _is_of_field(text)

@@ -62,6 +62,11 @@ Requests per second:    65.10 [#/sec] (mean)
 Time per request:       153.610 [ms] (mean)
 Transfer rate:          31.20 [Kbytes/sec] received
 """,
+    "autocannon": """│ Req/Sec   │ 212    │ 212    │ 301    │ 330    │ 289.4  │ 33.15  │ 212    │
+│ Bytes/Sec │ 45 kB  │ 45 kB  │ 64 kB  │ 70 kB  │ 61 kB  │ 7.1 kB │ 45 kB  │
+
+12 2xx responses, 700 non 2xx responses
+""",
     "hey": """  Slowest:\t0.9120 secs
   Fastest:\t0.0031 secs
   Average:\t0.0712 secs
@@ -127,6 +132,14 @@ def test_tools_may_take_turns():
     assert [figures(trial) for trial in trials] == [alone(tool) for tool in tools]
     starts = [trial.lines[0] for trial in trials]
     assert starts == sorted(starts)
+
+
+def test_rows_of_a_table_that_lost_its_frame_are_told():
+    rows = "Stat │ 50% │ 99% │ Avg │ Max\n\nLatency │ 903 ms │ 1501 ms │ 911.2 ms │ 2 s\n"
+    trial, told = read(f"{REPORTS['autocannon']}\n### Large\n\n{rows}")
+    assert figures(trial) == figures(read(REPORTS["autocannon"])[0])
+    assert "Lines" in told.reason
+    assert "not read" in told.reason
 
 
 def test_a_prompt_between_two_reports_belongs_to_the_second():
