@@ -149,9 +149,11 @@ def _trial(figures: Figures, *, step_us: float, shape: str, run: Run | None = No
 
 def _outcome(completed: int, failed: int, *, ok: int) -> dict[str, Any]:
     """Successes, attempts and failed attempts. Transactions leave out what siege calls failed: 5xx
-    and attempts without a response."""
+    and attempts without a response. Old versions count successes that they do not count as
+    transactions, when the time is up: how many of these succeeded is unknown then."""
     bad = max(completed - ok, 0)
-    return {"requests_ok": ok, "attempts": completed + failed, "failed": bad + failed}
+    known = ok if ok <= completed else None
+    return {"requests_ok": known, "attempts": completed + failed, "failed": bad + failed}
 
 
 def _count(figures: Figures, name: str) -> int:
