@@ -28,6 +28,12 @@ PREFIXES = {
     "docker compose logs -t": "load-1  | 2026-01-02T03:04:05.123456789Z ",
     "docker compose in GitHub Actions": "2026-01-02T03:04:05.1234567Z load-1  | ",
     "journalctl": "Jan  2 03:04:05 host load.sh[4711]: ",
+    "Maven": "[INFO] ",
+    "sbt": "[info] ",
+    "a comment of Python": "# ",
+    "a comment of Java": "     * ",
+    "a comment of Go": "// ",
+    "Vagrant": "    default: ",
 }
 
 
@@ -162,3 +168,16 @@ def test_a_command_that_a_runner_shows_stays_beside_its_output():
     log = f"[command]/usr/bin/wrk -c7 http://127.0.0.1/\n{report}"
     (trial,) = parse([RawArtefact.of("log.txt", log.encode())])
     assert trial.command == "/usr/bin/wrk -c7 http://127.0.0.1/"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        behind("# ", WRK) + WRK,
+        "".join(f"    {name}: 1.5\n" for name in ("min", "max", "median", "p95", "p99")),
+        "# loadsheet published table\n# source: A\n# published: 2009\nserver,mean_ms\nA,1.5\n",
+    ],
+    ids=["a part of the lines", "labels", "a published table"],
+)
+def test_what_only_looks_like_a_comment_or_a_name_stays(text):
+    assert plain(text) == [("log", text, ())]
