@@ -1,5 +1,7 @@
 """The report that wrk prints, and wrk2 too."""
 
+import re
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise, takewhile
 from typing import Any
@@ -24,6 +26,9 @@ STARTS = (("Running ", " test @ "), ("Making ", " requests to "))
 # What begins a report, or a later part of one.
 START, THREADS, STATS = range(3)
 WRK2_MARKS = ("Thread calibration:", "HdrHistogram - ")
+# A command of wrk or wrk2, and the option that wrk2 alone has and needs.
+COMMAND = re.compile(r"(?:^|[\s/])wrk2?(?:\.exe)?\s")
+RATE_OPTION = re.compile(r"\s(?:-R|--rate)[= ]{0,4}\d")
 # Of Requests/sec.
 RATE_STEP = 0.01
 REFUSED = "unable to connect to "
@@ -52,6 +57,21 @@ def is_wrk2(text: str) -> bool:
         for line in text.splitlines()
         if "nan" in line
     )
+
+
+def commands_in(lines: Sequence[Line]) -> list[tuple[int, bool]]:
+    """The line of each command of wrk or wrk2, and whether it asks for a rate, as wrk2's do."""
+    return [
+        (line.number, RATE_OPTION.search(line.text) is not None)
+        for line in lines
+        if COMMAND.search(line.text)
+    ]
+
+
+def asks_rate(commands: Sequence[tuple[int, bool]], block: Sequence[Line]) -> bool:
+    """Whether the last command above a report asks for a rate."""
+    above = bisect_left(commands, (block[0].number, False))
+    return above > 0 and commands[above - 1][1]
 
 
 def report_blocks(lines: Sequence[Line]) -> list[list[Line]]:
