@@ -32,7 +32,8 @@ two kinds of failure, its counts add up, and the successes are unknown.
 ## Logs, pastes and archives
 
 A time, a name or a step before each line is removed (GitHub Actions, GitLab, Jenkins, kubectl,
-docker compose, container logs, journalctl), and so are colours and other codes of terminals. The
+docker compose, container logs, journalctl, Maven, sbt, Vagrant), and so are the mark of a comment
+in a program (`# `, `// `, ` * `), colours and other codes of terminals. The
 lines of several services of docker compose are read apart. UTF-16 and Windows-1252 are read, too.
 The file is stored as it came, and the trial says what was removed.
 

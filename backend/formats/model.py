@@ -205,12 +205,15 @@ class ParsedTrial:
         """How many attempts were made and how many of them failed, as far as the output says."""
         if self.failed is not None:
             return outcome_as_printed(self.attempts, self.failed, client_errors=self.client_errors)
+        unanswered = [self.errors.get(name) for name in UNANSWERED_CLASSES]
+        # What is cut off in a report that names no such attempt may be the lines that do.
+        is_cut_before = self.incomplete and all(count is None for count in unanswered)
         return outcome_by_class(
             self.requests_completed,
             self.requests_ok,
             status=self.errors.get("status"),
-            unanswered=[self.errors.get(name) for name in UNANSWERED_CLASSES],
-            lists_answers_only=self.lists_answers_only,
+            unanswered=unanswered,
+            lists_answers_only=self.lists_answers_only or is_cut_before,
         )
 
     @property

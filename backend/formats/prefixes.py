@@ -1,7 +1,7 @@
 """Outputs as they are kept and shown: what surrounds them is removed, and said in a note.
 
-First the dress of mails, web pages and Markdown, then what a CI system, docker or kubectl puts
-before each line.
+First the dress of mails, web pages and Markdown, then what a CI system, docker, kubectl or a
+program's comment puts before each line.
 
 Only the beginnings of lines are looked at, each once for each kind, so the cost grows with the
 bytes alone. The lines stay, and so do their numbers, unless the lines of several services are
@@ -44,6 +44,10 @@ class Prefix:
     title: str
     text: str
     name: str = ""
+    # Of the lines, so many have it at least.
+    least_share: float = LEAST_SHARE
+    # Whether all lines have the same name: else it is none.
+    has_one_name: bool = False
 
     def pattern(self, name: str = "") -> re.Pattern[bytes]:
         """Matches the prefix at the start of a line; with a name, that of its lines alone."""
@@ -68,6 +72,20 @@ PREFIXES = (
         "the journal's time and name",
         r"[A-Z][a-z]{2} [ 0-3]\d [0-2]\d:[0-5]\d:[0-6]\d [\w.-]{1,80} [\w./-]{1,80}"
         r"(?:\[\d{1,9}\])?: ?",
+    ),
+    Prefix("the level of Maven or sbt", r"\[(?i:info|warn|warning|error)\](?: |(?=\r?$))"),
+    # Fewer lines are a list, a heading or a root's prompt. A published table has its own.
+    Prefix(
+        "a comment's mark",
+        r"[ \t]{0,40}(?:#|//|\*|--)(?: (?!loadsheet )|(?=\r?$))",
+        least_share=0.9,
+    ),
+    Prefix(
+        "Vagrant's name",
+        rf" {{4}}{_NAME}:(?: |(?=\r?$))",
+        r"[A-Za-z0-9][\w.-]{0,80}",
+        least_share=0.9,
+        has_one_name=True,
     ),
 )
 
@@ -137,7 +155,8 @@ def _without_prefixes(text: PlainText, layers: int) -> list[PlainText]:
         return [text]
     names = _names(prefix, text.artefact)
     # The lines of several services are parted once: each text of theirs is looked through again.
-    if len(names) > (1 if text.is_parted else MOST_NAMES):
+    most = 1 if text.is_parted or prefix.has_one_name else MOST_NAMES
+    if len(names) > most or (prefix.has_one_name and not names):
         return [text]
     return [
         inner
@@ -174,6 +193,7 @@ def _prefix_of(head: bytes) -> Prefix | None:
             return None
     for prefix in PREFIXES:
         pattern = prefix.pattern()
+        least = max(FEWEST_LINES, prefix.least_share * len(lines))
         if sum(pattern.match(line) is not None for line in lines) >= least:
             return prefix
     return None

@@ -3,17 +3,29 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 from backend.formats.model import ParsedTrial, is_filled
 from backend.formats.parts import Part, figures_in, lines_of_entries
 from backend.formats.text import Line
 from backend.formats.tools import TOOLS, is_claimed, read_alone
 
+# Of a line with up to three figures, "Requests/sec:   93.35" or "http_reqs....: 500", and of a row
+# in boxes. The rows of other tables have the same names in each table of one report.
+_LABEL = re.compile(
+    r"(?P<label>[A-Za-z][\w/%()\[\],+ -]{0,60}?)(?: *[:=]| {2,}|\.{3,})"
+    r"(?=[^\d]{0,80}\d)(?:[^\d]{0,80}\d[\d.,]{0,30}){1,3}[^\d]{0,80}$"
+    r"|\u2502 {0,8}(?P<cell>[A-Za-z][\w/ -]{0,60}?) *\u2502.*\d"
+)
+# Behind the end of a report, so many of its labels again are of another one.
+FEWEST_AGAIN = 2
+OF_RUN = ("elapsed_s", "reported_rps")
 # As the reason names the line that a tool is known by.
 _NAMED_LINE = re.compile(r"\bline (\d+)\b")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Region:
     """Lines above the first run of a part, or below the figures of a run."""
 
@@ -24,18 +36,48 @@ class Region:
     lines: Sequence[Line]
     is_above: bool
 
+    @cached_property
+    def _labels(self) -> set[str]:
+        return _labels_of(self.part.source.part(self.run[0], self.lines[0].number - 1).lines)
+
+    def is_known(self, first: int, last: int) -> bool:
+        """Whether the tool of the run claims these lines, too."""
+        tool = self.part.tool
+        return tool is not None and is_claimed(tool, self.part.source.part(first, last))
+
+    def between(self, first: int, last: int) -> list[Line]:
+        return [line for line in self.lines if first <= line.number <= last]
+
+    def begins_again(self, paragraph: Sequence[Line]) -> bool:
+        """Whether lines below the report change what is read of it, and have labels of it again:
+        they are of another report, of which its tool does not know the first lines. A later report
+        that replaces the first one has a rate of its own."""
+        if self.is_above or len(_labels_of(paragraph) & self._labels) < FEWEST_AGAIN:
+            return False
+        figures = self._figures_without(paragraph[0].number, paragraph[-1].number)
+        known = self.trial.figures()
+        if figures is None or any(figures[name] != known[name] for name in OF_RUN):
+            return False
+        return not is_filled({**known, "incomplete": None}, figures)
+
     def is_needless(self, first: int, last: int) -> bool:
         """Whether the run reads the same without these lines and those on their outer side."""
-        begin, end = (last + 1, self.run[1]) if self.is_above else (self.run[0], first - 1)
-        if begin > end or self.part.tool is None:
-            return False
-        source = self.part.source.part(begin, end)
-        if not is_claimed(self.part.tool, source):
-            return False
-        figures = figures_in(read_alone(self.part.tool, [source]))
+        figures = self._figures_without(first, last)
         # Below another output's last line, a tool may not trust the end of its own.
         known = {**self.trial.figures(), "incomplete": None}
-        return len(figures) == 1 and is_filled(known, figures[0])
+        return figures is not None and is_filled(known, figures)
+
+    def _figures_without(self, first: int, last: int) -> dict[str, Any] | None:
+        """The figures of the run without these lines and those on their outer side; None if it is
+        not one run then."""
+        begin, end = (last + 1, self.run[1]) if self.is_above else (self.run[0], first - 1)
+        if begin > end or self.part.tool is None:
+            return None
+        source = self.part.source.part(begin, end)
+        if not is_claimed(self.part.tool, source):
+            return None
+        figures = figures_in(read_alone(self.part.tool, [source]))
+        return figures[0] if len(figures) == 1 else None
 
 
 def regions_around(part: Part) -> Iterator[Region]:
@@ -81,6 +123,11 @@ def _end_of(lines: Sequence[Line], ends: Sequence[str]) -> int:
             if end in line.text:
                 return at + 1
     return len(lines)
+
+
+def _labels_of(lines: Sequence[Line]) -> set[str]:
+    matches = (_LABEL.match(line.text) for line in lines)
+    return {(match["label"] or match["cell"]).lower() for match in matches if match is not None}
 
 
 def paragraphs_in(lines: Sequence[Line]) -> Iterator[list[Line]]:

@@ -26,6 +26,10 @@ _LABELLED = re.compile(
     r"[-*|> \"]{0,8}[A-Za-z][\w/.%()\[\],+-]*(?: [\w/.%()\[\],+-]+)*"
     r"(?:[\s:=|*\"]{2,80}|[:=|])[~<>\u2248]?\d"
 )
+# A row of a table in boxes is no prose, with or without its frame.
+_ROW = re.compile(
+    r"[^\u2502]{0,80}(?:\u2502[^\u2502\d]{0,80}){1,2}\d[^\u2502]{0,80}\u2502[^\u2502]*\u2502"
+)
 _POINT = re.compile(r"[-*|> ]{0,8}\d[\d.,]{0,20} ?(?:%|th\b)[\s|:a-z]{1,20}\d")
 # One of these is in each line of the field.
 _FIELD_WORDS = (
@@ -98,11 +102,12 @@ def _has_number(value: Any, depth: int = 0) -> bool:
 def reports_around(part: Part) -> Iterator[tuple[int, int]]:
     """The reports above the first run and below each that are no part of it."""
     for region in regions_around(part):
-        reports = filter(_is_report, paragraphs_in(region.lines))
-        places = [(report[0].number, report[-1].number) for report in reports]
-        others = _needless(region, places)
-        if others:
-            yield others[0][0], others[-1][1]
+        places = [_lines_of(each) for each in paragraphs_in(region.lines) if _is_report(each)]
+        others = [*_needless(region, places), *_again(region)]
+        first, last = min(others, default=(0, 0))[0], max(others, default=(0, 0))[1]
+        # What a tool knows above its run, such as a warm-up, it passes over.
+        if others and not (region.is_above and region.is_known(first, last)):
+            yield first, last
 
 
 def _needless(region: Region, places: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -116,6 +121,21 @@ def _needless(region: Region, places: Sequence[tuple[int, int]]) -> list[tuple[i
     return list(places[bisect_left(places, True, key=lambda place: region.is_needless(*place)) :])
 
 
+def _again(region: Region) -> list[tuple[int, int]]:
+    """Below the run: from where another report of its tool begins, although the tool reads it."""
+    paragraphs = list(paragraphs_in(region.lines))
+    begin = next((each for each in paragraphs if region.begins_again(each)), None)
+    if begin is None:
+        return []
+    rest = [each for each in paragraphs if each[0].number >= begin[0].number]
+    reports = [each for each in rest if each is begin or _is_report(each)]
+    return [(begin[0].number, reports[-1][-1].number)]
+
+
+def _lines_of(paragraph: Sequence[Line]) -> tuple[int, int]:
+    return paragraph[0].number, paragraph[-1].number
+
+
 def _reports_in(lines: Sequence[Line]) -> tuple[int, int] | None:
     """The first and last line of the paragraphs that are of a report; None if there are none."""
     reports = list(filter(_is_report, paragraphs_in(lines)))
@@ -124,11 +144,19 @@ def _reports_in(lines: Sequence[Line]) -> tuple[int, int] | None:
 
 def _is_report(paragraph: Sequence[Line]) -> bool:
     # A paragraph of a few words is looked at first for these, at the speed of C.
-    words = " ".join([line.text for line in paragraph]).lower()
+    texts = [line.text for line in paragraph]
+    words = " ".join(texts).lower()
     if not any(word in words for word in _FIELD_WORDS):
         return False
-    labelled = [
-        line.text for line in paragraph if _LABELLED.match(line.text) or _POINT.match(line.text)
-    ]
-    of_field = sum(_FIELD.search(text) is not None for text in labelled)
-    return of_field >= FEWEST_OF_FIELD or (of_field > 0 and len(labelled) >= FEWEST_LABELLED)
+    labelled = [text for text in texts if _LABELLED.match(text) or _POINT.match(text)]
+    of_field = sum(map(_is_of_field, labelled))
+    is_enough = len(labelled) >= FEWEST_LABELLED and of_field > 0
+    return of_field >= FEWEST_OF_FIELD or is_enough or any(map(_is_row, texts))
+
+
+def _is_of_field(text: str) -> bool:
+    return _FIELD.search(text) is not None
+
+
+def _is_row(text: str) -> bool:
+    return _ROW.match(text) is not None and _is_of_field(text)

@@ -26,7 +26,8 @@ from backend.formats.text import Document, Source
 from backend.formats.together import read_each
 
 COUNTS_BODIES_ONLY = True
-MARKS = ('"aggregate"', RUN, *SUMMARIES, LAUNCHED, "http.requests: ...")
+JSON_MARKS = ('"aggregate"', '"scenariosCreated"')
+MARKS = (*JSON_MARKS, RUN, *SUMMARIES, LAUNCHED, "http.requests: ...")
 FIGURE_MARKS = (*SUMMARIES, "Report @ ", "Metrics for period to:", *MARKS[-2:])
 ENDS = ("vusers.", "Codes:")
 BROKEN = ('"http.requests"', '"scenariosCreated"', '"vusers.created"')
@@ -44,7 +45,7 @@ def claims(source: Source) -> str | None:
 
 def _reports(source: Source) -> list[Document]:
     """The JSON reports, broken ones too."""
-    if '"aggregate"' not in source.text:
+    if not any(mark in source.text for mark in JSON_MARKS):
         return []
     return [document for document in source.documents if _is_ours(source, document)]
 
@@ -70,7 +71,7 @@ def read(sources: Sequence[Source]) -> list[Entry]:
 
 
 def _read_texts(source: Source) -> list[Entry]:
-    if not any(mark in source.text for mark in MARKS[1:]):
+    if not any(mark in source.text for mark in MARKS[len(JSON_MARKS) :]):
         return []
     return [of_lines(read_run(block), block) for block in find_runs(source.lines)]
 

@@ -18,16 +18,27 @@ from backend.formats.refusals import read_json
 from backend.formats.text import Document
 
 TIMES = ("http.response_time", "engine.http.response_time")
+VERSION_1 = {"scenariosCreated", "requestsCompleted", "latency", "rps", "codes"}
 PERIOD_S = 10.0
 MOST_SLICES = 86_400
 
 
 def is_report(value: Any) -> bool:
     """Whether a JSON value is a report of artillery's."""
-    if not isinstance(value, dict) or not isinstance(value.get("aggregate"), dict):
-        return False
-    aggregate = value["aggregate"].keys()
-    return "requestsCompleted" in aggregate or {"counters", "rates"} <= aggregate
+    aggregate = _aggregate_of(value)
+    return aggregate is not None and (
+        "requestsCompleted" in aggregate or {"counters", "rates"} <= aggregate.keys()
+    )
+
+
+def _aggregate_of(value: Any) -> Mapping[str, Any] | None:
+    """The figures over the test; of version 1 people also show these alone."""
+    if not isinstance(value, dict):
+        return None
+    if value.keys() >= VERSION_1:
+        return value
+    aggregate = value.get("aggregate")
+    return aggregate if isinstance(aggregate, dict) else None
 
 
 def read_document(document: Document) -> Entry:
@@ -37,7 +48,7 @@ def read_document(document: Document) -> Entry:
 
 
 def _read(report: Mapping[str, Any]) -> ParsedTrial:
-    aggregate = report["aggregate"]
+    aggregate = _aggregate_of(report) or {}
     figures = _figures(aggregate)
     if figures.responses is None:
         raise ValueError("no counter of HTTP requests")

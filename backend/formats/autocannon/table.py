@@ -96,11 +96,13 @@ def outcome_of(completed: int, bad: int, lost: int) -> dict[str, Any]:
 class _Report:
     def __init__(self, block: Sequence[Line]) -> None:
         self.block = block
+        # Rows below the total are of another report.
+        above = list(takewhile(lambda line: not _is_end(line), block))
         self.rows = [
             [cell.strip() for cell in line.text.strip("│ ").split("│")]
-            for line in block
+            for line in above
             if "│" in line.text
-        ] or list(plain_rows(block))
+        ] or list(plain_rows(above))
         started = next((line.text for line in block[:1] if line.text.startswith(STARTED)), "")
         self.asked, _, self.address = started.removeprefix(STARTED).partition(" test @ ")
         self.printed_sent, self.elapsed_us, self.received = self._totals()

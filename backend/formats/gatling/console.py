@@ -150,7 +150,8 @@ def _counts(row: tuple[Line, Row] | None, lines: Sequence[Line]) -> tuple[int, i
     if row is None:
         raise _refused("cut off before its totals", last_line(lines))
     line, cells = row
-    ok, ko = (parse_count(cell) for cell in cells[1:])
+    # Versions from 3.14 on print "-" where there are none.
+    ok, ko = (0 if cell == "-" else parse_count(cell) for cell in cells[1:])
     if ok is None or ko is None:
         raise _refused("damaged in its count of requests", line)
     total = parse_count(cells[0]) if cells[0] else ok + ko

@@ -23,9 +23,11 @@ ROUNDING = 0.00005
 
 def find_reports(source: Source) -> list[list[Line]]:
     """The lines of each report, from "Summary:" and the total time below it, as only hey has it."""
+    # A page may have a blank line below each title.
+    shown = [(position, line) for position, line in enumerate(source.lines) if line.text]
     starts = [
         position
-        for position, (line, following) in enumerate(pairwise(source.lines))
+        for (position, line), (_, following) in pairwise(shown)
         if line.text.endswith("Summary:")
         and following.words[:1] == ["Total:"]
         and following.words[2:3] in (["secs"], ["secs."])

@@ -133,8 +133,8 @@ class _Run:
             words = line.text.replace("# reqs", "#reqs").split()
             if "#reqs" in words:
                 header = [word for word in words if word == "#reqs" or word.endswith("%")]
-            elif words[:1] and words[0] in TOTALS:
-                row = _named_cells(header, words[1:])
+            elif (cells := _behind_name(words)) is not None:
+                row = _named_cells(header, cells)
                 # The count stands at one end of the row: with it, the row is whole.
                 if row.pop("#reqs", None) == requests:
                     return _in_us(row)
@@ -188,6 +188,12 @@ def _origin(requests: int, points: dict[str, float]) -> str | None:
     if not requests:
         return None
     return "percentiles" if points else "summary"
+
+
+def _behind_name(words: Sequence[str]) -> list[str] | None:
+    """The cells of the row of totals; versions 1 and 2 print "None" as its type."""
+    words = words[1:] if words[:1] == ["None"] else words
+    return list(words[1:]) if words[:1] and words[0] in TOTALS else None
 
 
 def _named_cells(header: list[str], cells: Sequence[str]) -> dict[str, float | None]:

@@ -4,7 +4,8 @@ Loop: closed, with a random delay between requests unless it is a benchmark. Lat
 with two decimals; the text of some versions from 4.1 on says ms. MB of 1048576 bytes, of bodies
 only. Success: "successful transactions", status below 400. "Transactions" leave out 5xx responses
 and socket errors, which are its failed transactions; 4xx responses are transactions, neither
-successful nor failed. Percentiles: none; with --verbose every response is a sample.
+successful nor failed. Versions before 4 can print more successes than transactions: then the
+successes are unknown. Percentiles: none; with --verbose every response is a sample.
 """
 
 from collections.abc import Sequence

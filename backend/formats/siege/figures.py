@@ -55,7 +55,9 @@ def _is_figure(value: Any, *, whole: bool) -> bool:
 
 def read_report(run: Run) -> Entry:
     """One text report, without its verbose lines."""
-    words = {name: line for line in run.lines for name in LABELS if _is_row(line, name, run)}
+    # The first of each stands: what follows a report may be the end of another.
+    rows = reversed(run.lines)
+    words = {name: line for line in rows for name in LABELS if _is_row(line, name, run)}
     if not words.keys() >= set(NEEDED):
         return _cut_off(run)
     figures: dict[str, float | int | None] = {}
@@ -147,9 +149,11 @@ def _trial(figures: Figures, *, step_us: float, shape: str, run: Run | None = No
 
 def _outcome(completed: int, failed: int, *, ok: int) -> dict[str, Any]:
     """Successes, attempts and failed attempts. Transactions leave out what siege calls failed: 5xx
-    and attempts without a response."""
+    and attempts without a response. Old versions count successes that they do not count as
+    transactions, when the time is up: how many of these succeeded is unknown then."""
     bad = max(completed - ok, 0)
-    return {"requests_ok": ok, "attempts": completed + failed, "failed": bad + failed}
+    known = ok if ok <= completed else None
+    return {"requests_ok": known, "attempts": completed + failed, "failed": bad + failed}
 
 
 def _count(figures: Figures, name: str) -> int:

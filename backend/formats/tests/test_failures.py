@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.formats import RawArtefact, parse
+from backend.formats import FormatError, RawArtefact, parse
 from backend.formats.model import CLIENT_CLASS, ParsedTrial
 from backend.formats.outcome import Outcome, outcome_as_printed, outcome_by_class
 from backend.formats.tools import TOOLS
@@ -294,6 +294,28 @@ def test_successes_are_unknown_where_failures_overlap():
 def test_that_nothing_failed_is_not_said_where_failures_may_not_be_shown(text):
     (trial,) = parse([RawArtefact.of("output", *files(text))])
     assert trial.outcome.failed is None
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "hey/tests/captures/n300-c10-resets-text/stdout",
+        "oha/tests/captures/body-cut-text/stdout",
+        "httperf/tests/captures/hang-timeout1/stdout",
+    ],
+)
+def test_a_text_that_was_cut_before_its_errors_does_not_say_that_none_failed(path):
+    lines = (FORMATS / path).read_text().splitlines(keepends=True)
+    (whole,) = parse([RawArtefact.of("file", "".join(lines).encode())])
+    rates = set()
+    for end in range(1, len(lines)):
+        try:
+            (cut,) = parse([RawArtefact.of("file", "".join(lines[:end]).encode())])
+        except FormatError:
+            continue
+        rates.add(cut.outcome.error_rate)
+    assert None in rates
+    assert rates <= {None, whole.outcome.error_rate}
 
 
 def test_a_k6_log_without_tags_does_not_say_what_failed():

@@ -28,6 +28,12 @@ PREFIXES = {
     "docker compose logs -t": "load-1  | 2026-01-02T03:04:05.123456789Z ",
     "docker compose in GitHub Actions": "2026-01-02T03:04:05.1234567Z load-1  | ",
     "journalctl": "Jan  2 03:04:05 host load.sh[4711]: ",
+    "Maven": "[INFO] ",
+    "sbt": "[info] ",
+    "a comment of Python": "# ",
+    "a comment of Java": "     * ",
+    "a comment of Go": "// ",
+    "Vagrant": "    default: ",
 }
 
 
@@ -170,3 +176,16 @@ def test_the_lines_of_several_services_are_parted_once():
     texts = plain_texts(RawArtefact.of("out.txt", lines.encode()))
     assert len(texts) == 20
     assert all(b"w19  | x" in text.artefact.open().read() for text in texts)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        behind("# ", WRK) + WRK,
+        "".join(f"    {name}: 1.5\n" for name in ("min", "max", "median", "p95", "p99")),
+        "# loadsheet published table\n# source: A\n# published: 2009\nserver,mean_ms\nA,1.5\n",
+    ],
+    ids=["a part of the lines", "labels", "a published table"],
+)
+def test_what_only_looks_like_a_comment_or_a_name_stays(text):
+    assert plain(text) == [("log", text, ())]

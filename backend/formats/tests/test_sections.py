@@ -53,6 +53,51 @@ def alone(tool):
     return figures(trial)
 
 
+# Of another run of the same tool, without its first lines.
+TAILS = {
+    "ab": """Complete requests:      700
+Failed requests:        0
+Non-2xx responses:      9
+Requests per second:    65.10 [#/sec] (mean)
+Time per request:       153.610 [ms] (mean)
+Transfer rate:          31.20 [Kbytes/sec] received
+""",
+    "autocannon": """│ Req/Sec   │ 212    │ 212    │ 301    │ 330    │ 289.4  │ 33.15  │ 212    │
+│ Bytes/Sec │ 45 kB  │ 45 kB  │ 64 kB  │ 70 kB  │ 61 kB  │ 7.1 kB │ 45 kB  │
+
+12 2xx responses, 700 non 2xx responses
+""",
+    "hey": """  Slowest:\t0.9120 secs
+  Fastest:\t0.0031 secs
+  Average:\t0.0712 secs
+  Requests/sec:\t71.3310
+
+Error distribution:
+  [7]\tGet "http://10.1.0.9:80/": EOF
+""",
+    "siege": """Elapsed time:\t\t        4.51 secs
+Transaction rate:\t       11.10 trans/sec
+Concurrency:\t\t        3.02
+Successful transactions:          50
+Failed transactions:\t           7
+""",
+    "wrk": """  905 requests in 10.02s, 160.10KB read
+  Socket errors: connect 0, read 7, write 0, timeout 0
+Requests/sec:     90.32
+Transfer/sec:     15.98KB
+""",
+}
+
+
+@pytest.mark.parametrize("tool", TAILS)
+def test_the_end_of_another_report_below_a_report_is_told_and_no_part_of_it(tool):
+    (alone,) = read(REPORTS[tool])
+    trial, *told = read(f"{REPORTS[tool].rstrip()}\n\n{TAILS[tool]}")
+    assert {**figures(trial), "incomplete": None} == {**figures(alone), "incomplete": None}
+    assert len(told) == 1
+    assert "not read" in told[0].reason
+
+
 @pytest.mark.parametrize(("first", "second"), PAIRS)
 def test_reports_of_two_tools_below_their_commands(first, second):
     text = "".join(
@@ -87,6 +132,14 @@ def test_tools_may_take_turns():
     assert [figures(trial) for trial in trials] == [alone(tool) for tool in tools]
     starts = [trial.lines[0] for trial in trials]
     assert starts == sorted(starts)
+
+
+def test_rows_of_a_table_that_lost_its_frame_are_told():
+    rows = "Stat │ 50% │ 99% │ Avg │ Max\n\nLatency │ 903 ms │ 1501 ms │ 911.2 ms │ 2 s\n"
+    trial, told = read(f"{REPORTS['autocannon']}\n### Large\n\n{rows}")
+    assert figures(trial) == figures(read(REPORTS["autocannon"])[0])
+    assert "Lines" in told.reason
+    assert "not read" in told.reason
 
 
 def test_a_prompt_between_two_reports_belongs_to_the_second():

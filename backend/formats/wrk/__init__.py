@@ -20,6 +20,8 @@ from backend.formats.together import read_each
 from backend.formats.wrk.report import (
     REFUSED,
     Report,
+    asks_rate,
+    commands_in,
     is_start,
     is_stats_head,
     is_wrk2,
@@ -43,6 +45,8 @@ def claims(source: Source) -> str | None:
     if refused is not None:
         return f"line {refused.number} is wrk's message that it could not connect"
     for block in report_blocks(source.lines):
+        if asks_rate(commands_in(source.lines), block):
+            return None
         if is_start(block[0]):
             return f"line {block[0].number} says {block[0].words[0]} …, the next names threads"
         return f"line {block[0].number} belongs to a report of wrk whose first lines are missing"
@@ -51,10 +55,18 @@ def claims(source: Source) -> str | None:
 
 def read(sources: Sequence[Source]) -> list[Entry]:
     """Every run in the sources, in order."""
-    blocks = read_each(lambda source: report_blocks(source.lines), sources)
-    if not blocks:
+    runs = read_each(_runs, sources)
+    if not runs:
         raise _refused(sources)
-    return [of_lines(read_or_refuse(_read_block, block), block) for block in blocks]
+    return runs
+
+
+def _runs(source: Source) -> list[Entry]:
+    commands = commands_in(source.lines)
+    return [
+        of_lines(read_or_refuse(_read_block, block, asks_rate(commands, block)), block)
+        for block in report_blocks(source.lines)
+    ]
 
 
 def _refused(sources: Sequence[Source]) -> FormatError:
@@ -64,13 +76,19 @@ def _refused(sources: Sequence[Source]) -> FormatError:
     return line.refusal("wrk stopped before the run: it could not connect.")
 
 
-def _read_block(block: Sequence[Line]) -> ParsedTrial:
-    _refuse_what_may_be_wrk2(block)
+def _read_block(block: Sequence[Line], is_below_wrk2: bool) -> ParsedTrial:
+    _refuse_what_may_be_wrk2(block, is_below_wrk2)
     trial = Report(block).trial()
     return replace(trial, threads_rps=threads_rate(trial, block))
 
 
-def _refuse_what_may_be_wrk2(block: Sequence[Line]) -> None:
+def _refuse_what_may_be_wrk2(block: Sequence[Line], is_below_wrk2: bool) -> None:
+    if is_below_wrk2:
+        raise block[0].refusal(
+            "This report is from wrk2, as the command above it asks for a rate, and others in this "
+            "text are from wrk.",
+            expected="one tool's reports at a time",
+        )
     # wrk2 tells itself by lines above the statistics, or by its distribution.
     if is_stats_head(block[0]) and not any(line.text == DISTRIBUTION for line in block):
         raise block[0].refusal(

@@ -1,5 +1,7 @@
 """The report that wrk prints, and wrk2 too."""
 
+import re
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise, takewhile
 from typing import Any
@@ -24,9 +26,14 @@ STARTS = (("Running ", " test @ "), ("Making ", " requests to "))
 # What begins a report, or a later part of one.
 START, THREADS, STATS = range(3)
 WRK2_MARKS = ("Thread calibration:", "HdrHistogram - ")
+# A command of wrk or wrk2, and the option that wrk2 alone has and needs.
+COMMAND = re.compile(r"(?:^|[\s/])wrk2?(?:\.exe)?\s")
+RATE_OPTION = re.compile(r"\s(?:-R|--rate)[= ]{0,4}\d")
 # Of Requests/sec.
 RATE_STEP = 0.01
 REFUSED = "unable to connect to "
+# In this order.
+SOCKETS, NON_2XX, RATE = "Socket errors:", "Non-2xx or 3xx responses:", "Requests/sec:"
 
 
 def is_start(line: Line) -> bool:
@@ -50,6 +57,21 @@ def is_wrk2(text: str) -> bool:
         for line in text.splitlines()
         if "nan" in line
     )
+
+
+def commands_in(lines: Sequence[Line]) -> list[tuple[int, bool]]:
+    """The line of each command of wrk or wrk2, and whether it asks for a rate, as wrk2's do."""
+    return [
+        (line.number, RATE_OPTION.search(line.text) is not None)
+        for line in lines
+        if COMMAND.search(line.text)
+    ]
+
+
+def asks_rate(commands: Sequence[tuple[int, bool]], block: Sequence[Line]) -> bool:
+    """Whether the last command above a report asks for a rate."""
+    above = bisect_left(commands, (block[0].number, False))
+    return above > 0 and commands[above - 1][1]
 
 
 def report_blocks(lines: Sequence[Line]) -> list[list[Line]]:
@@ -93,7 +115,8 @@ class Report:
     """One report, line by line."""
 
     def __init__(self, block: Sequence[Line], *, is_late_waiting: bool = False) -> None:
-        self.block = block
+        # What a script printed stands behind the last line. So may the end of another report.
+        self.block, self.behind = _parted_at(block, "Transfer/sec:")
         # Versions before 2.0, and wrk2, count what waits: it may be answered later or never. Others
         # count late responses, which are among the requests.
         self.is_late_waiting = is_late_waiting or block[0].text.startswith(STARTS[1][0])
@@ -106,10 +129,8 @@ class Report:
         rate = self._rate()
         rate_rps = None if rate is None else parse_number(rate)
         transfer = parse_amount(self._after("Transfer/sec:") or "", BINARY_UNITS)
-        # The lines of errors stand before the rate: without it they may be what was cut off.
-        reached = any(line.text.startswith("Requests/sec:") for line in self.block)
-        status = self._non_2xx() if reached else None
-        sockets = self._socket_errors() if reached else {}
+        status = self._non_2xx() if self._reaches(NON_2XX, RATE) else None
+        sockets = self._socket_errors() if self._reaches(SOCKETS, NON_2XX, RATE) else {}
         latency, step = self._latency() if requests else (Latency(), None)
         return ParsedTrial(
             url=url,
@@ -173,8 +194,19 @@ class Report:
 
     def _rate(self) -> str | None:
         """The printed rate; None if the text ends in it, for then digits may be missing."""
-        last = last_line(self.block)
-        return None if last.text.startswith("Requests/sec:") else self._after("Requests/sec:")
+        last = last_line([*self.block, *self.behind])
+        return None if last.text.startswith(RATE) else self._after(RATE)
+
+    def _reaches(self, *labels: str) -> bool:
+        """Whether one of these lines is there: the lines of errors stand before it, or are it.
+
+        A line of errors that ends the text may have lost digits.
+        """
+        last = last_line([*self.block, *self.behind]).number
+        return any(
+            line.text.startswith(labels) and (line.number < last or line.text.startswith(RATE))
+            for line in self.block
+        )
 
     def _after(self, label: str) -> str | None:
         """The word behind the label at the beginning of a line."""
@@ -182,14 +214,14 @@ class Report:
         return next(iter(line.text.removeprefix(label).split()), None) if line else None
 
     def _non_2xx(self) -> int:
-        value = self._after("Non-2xx or 3xx responses:")
+        value = self._after(NON_2XX)
         # The line is printed only when there are some.
         return 0 if value is None else self._count(value)
 
     def _printed_sockets(self) -> dict[str, int]:
-        label = "Socket errors:"
-        line = first_with(self.block, label)
-        pairs = (part.split() for part in line.text.removeprefix(label).split(",")) if line else ()
+        line = first_with(self.block, SOCKETS)
+        text = line.text.removeprefix(SOCKETS) if line else ""
+        pairs = (part.split() for part in text.split(","))
         return {pair[0]: self._count(pair[1]) for pair in pairs if len(pair) == 2}
 
     def _count(self, word: str) -> int:
@@ -206,7 +238,7 @@ class Report:
 
     def _tool_errors(self) -> dict[str, int]:
         status = self._non_2xx()
-        return self._printed_sockets() | ({"Non-2xx or 3xx responses": status} if status else {})
+        return self._printed_sockets() | ({NON_2XX.rstrip(":"): status} if status else {})
 
     def _ok(self, requests: int, status: int | None, timeout: int | None) -> int | None:
         # A late response may have a bad status as well: then neither count is the union.
@@ -267,7 +299,7 @@ class Report:
 
     def _lua_json(self) -> dict[str, Any]:
         """What a script's done() printed, where it is one JSON object on a line."""
-        for line in self.block:
+        for line in (*self.block, *self.behind):
             if line.text.startswith("{") and line.text.endswith("}"):
                 try:
                     value = orjson.loads(line.text)
@@ -276,6 +308,12 @@ class Report:
                 if not is_log_record(value):
                     return {"lua_json": value}
         return {}
+
+
+def _parted_at(block: Sequence[Line], label: str) -> tuple[Sequence[Line], Sequence[Line]]:
+    """The lines to the first one with the label, and those behind it."""
+    end = next((at for at, line in enumerate(block, 1) if line.text.startswith(label)), len(block))
+    return block[:end], block[end:]
 
 
 def _is_point(words: Sequence[str]) -> bool:

@@ -1,11 +1,12 @@
 """wrk2 (text, with and without --latency and -U).
 
-Loop: open, at a constant rate that the report does not name. Latency unit: printed per figure (us,
-ms, s), the spectrum in ms with three decimals. Success: status below 400; late requests (timeout)
-can count twice or finish later, so with any the successes are unknown. Percentiles:
-HdrHistogram's, counted from when a request should have been sent (corrected); the spectrum holds
-fewer requests than the report, since those of the calibration are dropped. With -U a second
-distribution counts from when it was sent: it is kept beside, never as the latency.
+Loop: open, at a constant rate that the report does not name. Without --latency and the lines of
+the calibration a report looks like wrk's: the option -R of a command above it tells. Latency unit:
+printed per figure (us, ms, s), the spectrum in ms with three decimals. Success: status below 400;
+late requests (timeout) can count twice or finish later, so with any the successes are unknown.
+Percentiles: HdrHistogram's, counted from when a request should have been sent (corrected); the
+spectrum holds fewer requests than the report, since those of the calibration are dropped. With -U a
+second distribution counts from when it was sent: it is kept beside, never as the latency.
 """
 
 from collections.abc import Sequence
@@ -19,12 +20,12 @@ from backend.formats.runs import of_lines
 from backend.formats.spectrum import Spectrum, is_header, read_spectrum
 from backend.formats.text import Line, Source
 from backend.formats.together import WHOLE_SHARE, read_each
-from backend.formats.wrk.report import Report, is_wrk2, report_blocks
+from backend.formats.wrk.report import Report, asks_rate, commands_in, is_wrk2, report_blocks
 
 KEEPS_CONNECTIONS = True
 PRINTS_TWO_DECIMALS = True
 PERCENTILE_OPTION = "--latency"
-MARKS = ("Thread calibration:", "HdrHistogram", "nan")
+MARKS = ("Thread calibration:", "HdrHistogram", "nan", " -R", "--rate")
 ENDS = ("Transfer/sec:",)
 RECORDED = "HdrHistogram - Recorded Latency"
 UNCORRECTED = "HdrHistogram - Uncorrected Latency"
@@ -34,22 +35,32 @@ UNITS_US = (1000.0, 1.0)
 
 def claims(source: Source) -> str | None:
     """Why this is wrk2's output, or None."""
-    if is_wrk2(source.text) and report_blocks(source.lines):
+    blocks = report_blocks(source.lines)
+    if blocks and is_wrk2(source.text):
         return "a report as wrk prints it, with wrk2's calibration or HdrHistogram lines"
+    if blocks and asks_rate(commands_in(source.lines), blocks[0]):
+        return "a report as wrk prints it, below a command with wrk2's rate"
     return None
 
 
 def read(sources: Sequence[Source]) -> list[Entry]:
     """Every run in the sources, in order."""
-    blocks = read_each(lambda source: report_blocks(source.lines), sources)
-    return [of_lines(read_or_refuse(_trial, block), block) for block in blocks]
+    return read_each(_runs, sources)
 
 
-def _trial(block: Sequence[Line]) -> ParsedTrial:
-    if not is_wrk2("\n".join(line.text for line in block)):
+def _runs(source: Source) -> list[Entry]:
+    commands = commands_in(source.lines)
+    return [
+        of_lines(read_or_refuse(_trial, block, asks_rate(commands, block)), block)
+        for block in report_blocks(source.lines)
+    ]
+
+
+def _trial(block: Sequence[Line], is_below_command: bool) -> ParsedTrial:
+    if not is_below_command and not is_wrk2("\n".join(line.text for line in block)):
         raise block[0].refusal(
             "One of these reports may be from wrk: nothing in it is from wrk2 alone.",
-            expected="calibration or HdrHistogram lines, or one tool's reports at a time",
+            expected="calibration or HdrHistogram lines, or its command with -R above it",
         )
     trial = Report(_without_distributions(block), is_late_waiting=True).trial()
     recorded, uncorrected = _section(block, RECORDED), _section(block, UNCORRECTED)

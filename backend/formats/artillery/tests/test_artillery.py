@@ -60,7 +60,7 @@ Summary report @ 12:00:10(+0000) 2020-05-01
 """
 
 
-@pytest.mark.parametrize("data", [json.dumps(OLD), OLD_TEXT])
+@pytest.mark.parametrize("data", [json.dumps(OLD), json.dumps(OLD["aggregate"]), OLD_TEXT])
 def test_version_1_says_the_same_in_json_and_text(data):
     (trial,) = read(data.encode())
     assert (trial.requests_completed, trial.requests_ok, trial.reported_rps) == (48, 40, 9.8)

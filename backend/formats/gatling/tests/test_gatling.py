@@ -101,6 +101,28 @@ def test_a_log_of_very_many_runs_is_refused():
             read(many)
 
 
+def row(label, total, ok, ko):
+    return f"> {label:<82} | {total:>9} | {ok:>9} | {ko:>9}\n"
+
+
+@pytest.mark.parametrize(
+    ("ok", "ko", "failed"), [("48,210", "-", 0), ("-", "48,210", 48210), ("48,200", "10", 10)]
+)
+def test_a_dash_in_the_row_of_counts_is_none(ok, ko, failed):
+    text = f"{'---- Global Information ':-<84}|---Total---|-----OK----|----KO----\n"
+    text += row("request count", "48,210", ok, ko)
+    for label, ms in (("min", 1), ("max", 207), ("mean", 19)):
+        text += row(f"{label} response time (ms)", ms, ms, "-")
+    text += row("response time std deviation (ms)", 9, 9, "-")
+    text += row("response time 50th percentile (ms)", 17, 17, "-")
+    text += row("response time 99th percentile (ms)", 51, 51, "-")
+    text += row("mean throughput (rps)", "1,607", "1,607", "-")
+    text += f"{'---- Response Time Distribution ':-<120}\n{'=' * 120}\n"
+    (trial,) = parse([RawArtefact.of("console", text.encode())])
+    assert (trial.outcome.attempts, trial.outcome.failed) == (48210, failed)
+    assert (trial.reported_rps, trial.latency.percentiles) == (1607, {"50": 17e3, "99": 51e3})
+
+
 @pytest.mark.parametrize("name", ["stdout", "simulation.log"])
 def test_two_runs_in_one_paste_are_two_entries(name):
     one, other = capture(f"open-40rps-3s/{name}"), capture(f"open-20rps-2s-refused/{name}")

@@ -110,6 +110,12 @@ def test_failures_lost_with_the_end_of_the_text_are_unknown():
     assert stripped.errors["read"] == 4
 
 
+def test_blank_lines_below_titles_change_nothing():
+    (alone,) = read(GOOD)
+    (trial,) = read(GOOD.replace(":\n", ":\n   \n"))
+    assert trial == alone
+
+
 def test_rate_and_time_prove_that_nothing_failed():
     (trial,) = read(GOOD.strip())
     assert (trial.errors["connect"], trial.incomplete) == (0, False)

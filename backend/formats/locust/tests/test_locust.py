@@ -109,6 +109,33 @@ def test_a_report_cut_off_anywhere_gives_no_other_counts(name):
         assert trial.latency.percentiles in ({}, truth.latency.percentiles) or trial.incomplete
 
 
+OF_2021 = """\
+ Name              # reqs      # fails  |    Avg     Min     Max  Median  |   req/s failures/s
+----------------------------------------------------------------------------------------
+ GET /a    812    5(0.62%)  |    31    4    690    22  |   40.61    0.25
+ GET /b    388    0(0.00%)  |    19    3    204    15  |   19.40    0.00
+----------------------------------------------------------------------------------------
+ Aggregated    1200    5(0.42%)  |    27    3    690    19  |   60.01    0.25
+
+Response time percentiles (approximated)
+ Type     Name    50%  66%  75%  80%  90%  95%  98%  99% 99.9% 99.99% 100% # reqs
+--------|----------------|---------|------|------|------|
+ GET      /a    22    27    33    38    60    95    140    210    690    690    690    812
+ GET      /b    15    18    21    24    33    48    71    96    200    200    200    388
+--------|----------------|---------|------|------|------|
+ None     Aggregated    19    24    29    34    51    80    120    180    690    690    690   1200
+
+"""
+
+
+def test_versions_1_and_2_print_none_before_the_totals_of_the_percentiles():
+    trial = read(OF_2021.encode())
+    percentiles = trial.latency.percentiles
+    assert (percentiles["50"], percentiles["99"], percentiles["99.99"]) == (19e3, 180e3, 690e3)
+    assert trial.latency_origin == "percentiles"
+    assert (trial.outcome.attempts, trial.outcome.failed) == (1200, 5)
+
+
 def test_a_file_without_its_row_of_totals_is_refused():
     rows = capture("u10-3s-csv/out_stats.csv").split(b"\r\n")
     with pytest.raises(FormatError, match="Aggregated"):

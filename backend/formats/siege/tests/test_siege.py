@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from backend.formats import FormatError, RawArtefact, parse
+from backend.formats.outcome import Outcome
 
 CAPTURES = Path(__file__).parent / "captures"
 REPORT = (CAPTURES / "text-c10-r50" / "stderr").read_text()
@@ -28,6 +29,31 @@ def test_times_in_ms_are_read_as_such():
     assert (latency.mean_us, latency.max_us, latency.min_us) == (26410.0, 58200.0, 1050.0)
     assert trial.latency_resolution_us == 10
     assert trial.elapsed_s == 1.5
+
+
+def test_more_successes_than_transactions_are_no_count_of_them():
+    (trial,) = read(
+        """** SIEGE 3.0.8
+** Preparing 40 concurrent users for battle.
+The server is now under siege...
+Lifting the server siege...      done.
+
+Transactions:\t\t       61204 hits
+Availability:\t\t      100.00 %
+Elapsed time:\t\t       19.37 secs
+Data transferred:\t       12.80 MB
+Response time:\t\t        0.01 secs
+Transaction rate:\t     3159.73 trans/sec
+Throughput:\t\t        0.66 MB/sec
+Concurrency:\t\t       39.70
+Successful transactions:       61243
+Failed transactions:\t           0
+Longest transaction:\t        0.92
+Shortest transaction:\t        0.00
+"""
+    )
+    assert (trial.requests_completed, trial.requests_ok) == (61204, None)
+    assert trial.outcome == Outcome(attempts=61204, failed=0)
 
 
 def test_an_unknown_unit_is_refused():

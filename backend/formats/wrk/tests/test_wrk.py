@@ -62,6 +62,35 @@ def test_versions_before_2_count_what_waits_so_their_successes_are_unknown():
     assert trial.requests_ok is None
 
 
+MAIL = """It fails now and then:
+
+Running 20s test @ http://10.1.0.9:80/
+  4 threads and 32 connections
+  Thread Stats   Avg      Stdev     Max   +/- Stdev
+    Latency     2.51ms    7.13ms 191.20ms   95.02%
+    Req/Sec     3.11k   402.88     4.92k    70.11%
+  247310 requests in 20.04s, 31.20MB read
+"""
+
+
+@pytest.mark.parametrize(
+    ("lines", "status", "read_errors", "failed"),
+    [
+        ("Non-2xx or 3xx responses: 5\n\nThat is a 400.\n", 5, 0, 5),
+        ("  Socket errors: connect 0, read 4, write 0, timeout 0\n\nBye\n", None, 4, None),
+        ("Non-2xx or 3xx responses: 5", None, None, None),
+        ("\nBye\n", None, None, None),
+    ],
+)
+def test_errors_that_are_printed_are_read_without_the_lines_below_them(
+    lines, status, read_errors, failed
+):
+    trial = read(f"{MAIL}{lines}".encode())
+    assert trial.incomplete
+    assert (trial.errors.get("status"), trial.errors.get("read")) == (status, read_errors)
+    assert trial.outcome.failed == failed
+
+
 def test_words_about_threads_and_connections_are_no_report():
     with pytest.raises(FormatError, match="We don't recognise this"):
         read(b"We ran it with\n4 threads and 100 connections\nfor a minute.\n")

@@ -39,6 +39,42 @@ def test_a_cut_off_report_is_incomplete_or_refused_but_never_wrong(cut):
     assert trial.incomplete or trial == whole
 
 
+SHORT = """Running 8s test @ http://10.1.0.9/
+  2 threads and 50 connections
+  Thread Stats   Avg      Stdev     Max   +/- Stdev
+    Latency     1.91s     1.02s    3.90s    58.11%
+    Req/Sec   411.27     20.15   450.00     71.20%
+  6604 requests in 8.02s, 1.31MB read
+Requests/sec:    823.44
+Transfer/sec:    167.26KB
+"""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "wrk -t2 -c50 -d8s -R2000 http://10.1.0.9/",
+        "$ ./wrk -t2 -c50 -d 8s --rate 2k http://10.1.0.9/",
+        "../wrk2/wrk -R 2000 -t2 -c50 -d8s http://10.1.0.9/",
+    ],
+)
+def test_a_command_with_a_rate_above_a_report_is_wrk2s(command):
+    trial = read(f"{command}\n{SHORT}".encode())
+    assert (trial.tool, trial.loop, trial.requests_completed) == ("wrk2", "open", 6604)
+
+
+def test_without_a_rate_in_its_command_a_report_is_wrks():
+    trial = read(f"wrk -t2 -c50 -d8s -H 'X-R: 5' http://10.1.0.9/\n{SHORT}".encode())
+    assert (trial.tool, trial.loop) == ("wrk", "closed")
+
+
+def test_a_report_of_wrk2_below_one_of_wrk_is_not_read_as_wrks():
+    text = f"wrk -c50 http://10.1.0.9/\n{SHORT}\nwrk -R9 http://10.1.0.9/\n{SHORT}"
+    first, second = parse([RawArtefact.of("paste", text.encode())])
+    assert first.tool == "wrk"
+    assert "from wrk2" in second.reason
+
+
 def test_a_damaged_row_is_named():
     damaged = WHOLE.replace(b"0.500000          297", b"0.500000          x97", 1)
     assert damaged != WHOLE
