@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from backend.analysis import figures
-from backend.analysis.grouping.measures import Measure
+from backend.analysis.grouping.measure_texts import measure_text, measure_with_interval
 from backend.analysis.grouping.points import Point, plain_load
 from backend.analysis.grouping.sweep import (
     Sweep,
@@ -20,7 +20,6 @@ from backend.analysis.grouping.sweep import (
 from backend.analysis.query.metrics import TAIL, Metric
 from backend.analysis.query.units import (
     figure_text,
-    interval_text,
     load_number,
     load_text,
     time_text,
@@ -92,10 +91,10 @@ def highest_load_under(sweep: Sweep, limit: float) -> Point | None:
 
 def why_over(point: Point, limit: float) -> str | None:
     """`p99 71 ms > 50 ms`: why a point does not count as under the limit; None if it does."""
-    value = point.metrics[LIMITED].value
-    if point.failing or point.overload or value is None:
+    p99 = point.metrics[LIMITED]
+    if point.failing or point.overload or p99.value is None:
         return _over(point)
-    return f"p99 {time_text(value)} > {time_text(limit)}" if value > limit else None
+    return f"p99 {measure_text(p99, 'us')} > {time_text(limit)}" if p99.value > limit else None
 
 
 Side = Literal["over", "under"]
@@ -190,16 +189,8 @@ def _over(point: Point) -> str:
 
 
 def _shown(point: Point) -> str:
-    return limited_text(point.metrics[LIMITED])
-
-
-def limited_text(measure: Measure) -> str:
     """`9.99 ms [9.97, 10]`: a p99 with its interval."""
-    if measure.value is None:
-        return "unknown"
-    if measure.low is None or measure.high is None:
-        return time_text(measure.value)
-    return interval_text(time_text(measure.value), measure.low, measure.high, "us")
+    return measure_with_interval(point.metrics[LIMITED], "us") or "unknown"
 
 
 def capacity_headline(

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from backend.analysis.compare.ratio_texts import ratio_text
+from backend.analysis.grouping.measure_texts import measure_text
 from backend.analysis.judge.cases import CaseVerdict, Judged, TrialCounts
 from backend.analysis.query.units import figure_text, place_text
 from backend.noise.sentences import share_text
@@ -61,14 +62,13 @@ def row_text(judged: Judged, axis: str, *, is_history: bool) -> str:
 
 def change_text(judged: Judged) -> str | None:
     """`1.31× [1.2, 1.42], 4.2 ms → 5.5 ms`; of a limit, the figure alone. None where unknown."""
-    unit, value = judged.case.requirement.metric.unit, judged.case.measure.value
-    if value is None:
-        return None
-    if judged.case.requirement.share is None:
-        return figure_text(value, unit)
+    unit = judged.case.requirement.metric.unit
+    after = measure_text(judged.case.measure, unit)
+    if after is None or judged.case.requirement.share is None:
+        return after
     if judged.ratio is None or judged.before is None:
         return None
-    before, after = figure_text(judged.before, unit), figure_text(value, unit)
+    before = figure_text(judged.before, unit)
     return f"{ratio_text(judged.ratio)}, {before} → {after}"
 
 
