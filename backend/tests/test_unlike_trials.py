@@ -68,6 +68,15 @@ def test_two_of_them_have_no_mean_either(lab):
     assert "within 10 to 500 ms" in answer["finding"]
 
 
+def test_a_limit_above_all_of_them_is_not_kept_for_certain(lab):
+    lab.upload({"alpha": with_p99(10, 10.2, 200), "beta": slower()})
+    answer = lab.ask(limit="300000")
+    assert answer.row("alpha")["limit_doubt"] == "p99 may be over 300 ms: 10 to 200 ms"
+    capacity = answer["capacity"]["rows"][0]
+    assert (capacity["x"], capacity["low"]) == (10, None)
+    assert answer["answer"]["trust"]["level"] == "care"
+
+
 def test_a_build_is_told_the_same_of_both_sides(lab):
     before = {"started_at": "2026-01-30T12:00:00Z", "labels": {"branch": "main"}}
     lab.upload({"alpha": with_p99(10, 10.2, 200)}, run=before)

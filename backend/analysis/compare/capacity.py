@@ -80,7 +80,7 @@ def find_capacities(
 def _bounded(point: Point) -> Bounded:
     measure = point.metrics[LIMITED]
     counts = not point.failing and not point.overload
-    return Bounded(load_of(point), measure.value, measure.low, measure.high, counts)
+    return Bounded(load_of(point), measure.value, *measure.bounds, counts)
 
 
 def highest_load_under(sweep: Sweep, limit: float) -> Point | None:
@@ -107,7 +107,7 @@ def _doubtful_side(point: Point, limit: float) -> Side | None:
     if p99.value is None or point.failing or point.overload:
         return None
     is_over = p99.value > limit
-    bound = p99.low if is_over else p99.high
+    bound = p99.bounds[0 if is_over else 1]
     if bound is not None and (bound > limit) == is_over:
         return None
     return "under" if is_over else "over"
@@ -148,7 +148,7 @@ def _capacity_why(
     if highest.over:
         listed = "; ".join(f"{load_number(x)} ({_over(by_load[x])})" for x in highest.over[:3])
         parts.append(f"but not at {listed}")
-    if by_load[highest.x].metrics[LIMITED].high is None:
+    if by_load[highest.x].metrics[LIMITED].bounds[1] is None:
         parts.append(f"fewer than {LEAST_TRIALS} trials, so the certainty is unknown")
     if by_load[highest.x].metrics[LIMITED].origin == "reported":
         parts.append("as the load tool reports it")
