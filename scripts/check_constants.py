@@ -4,7 +4,7 @@ import json
 import sys
 from pathlib import Path
 
-from backend.analysis.grouping.measures import UNLIKE
+from backend.analysis.grouping.measures import RANGE_OF_UNLIKE
 from backend.analysis.query.field_table import TABLE
 from backend.formats.model import ERROR_CLASSES
 from backend.runs.checks.check import SEVERITIES
@@ -31,9 +31,9 @@ def main() -> None:
                 "Above this share of failed attempts a point is not ranked.",
             ),
             constant(
-                "UNLIKE",
-                UNLIKE,
-                "Trials so many times apart have no level in common.",
+                "RANGE_OF_UNLIKE",
+                RANGE_OF_UNLIKE,
+                "What low and high of a figure are where its trials have no level in common.",
             ),
             constant(
                 "LEAST_POSITIONS",

@@ -18,6 +18,7 @@ from backend.alerts.series_runs import WatchedSeries
 from backend.alerts.subject_states import SubjectState
 from backend.analysis.compare.gathering import Gathered
 from backend.analysis.compare.ratio_texts import ratio_text
+from backend.analysis.grouping.measure_texts import measure_text
 from backend.analysis.grouping.points import Point
 from backend.analysis.grouping.sweep import Sweep
 from backend.analysis.judge.cases import Case, FamilySize, Judged, judge_cases
@@ -29,7 +30,7 @@ from backend.analysis.query.field import text_of
 from backend.analysis.query.fields import FIELDS, IDENTITY
 from backend.analysis.query.metrics import METRICS
 from backend.analysis.query.records import LoadedCell
-from backend.analysis.query.units import at_place, figure_text
+from backend.analysis.query.units import at_place
 from backend.runs.models import Run
 from backend.stats import Ratio
 from backend.stats.replicates import Sample
@@ -288,8 +289,8 @@ def _text(judged: _JudgedPoint, more: int) -> str:
     assert ratio is not None
     metric = case.requirement.metric
     name = metric.label[0].lower() + metric.label[1:]
-    value = case.measure.value
-    now = "" if value is None else f", now {figure_text(value, metric.unit)}"
+    value = measure_text(case.measure, metric.unit)
+    now = "" if value is None else f", now {value}"
     others = f", and at {more} more load point{'' if more == 1 else 's'}" if more else ""
     axis = judged.point.series.candidate.grouping.x
     at = "" if judged.place is None else f" {at_place(judged.place, axis)}"

@@ -12,10 +12,9 @@ import orjson
 from msgspec import UNSET, Meta, UnsetType
 
 from backend.analysis.answer import Answer
-from backend.analysis.record import Record
+from backend.analysis.record import LOW_END, Record
 from backend.runs.checks import Severity
 from backend.stats import Better, Verdict
-from backend.stats.thresholds import LEAST_TRIALS
 
 SCHEMA = 2
 
@@ -51,7 +50,7 @@ class Measure(Record, frozen=True, kw_only=True):
         Number | None,
         Meta(description="Geometric mean of the trials, run by run; of errors, their share"),
     ]
-    low: Annotated[Number | None, Meta(description=f"Null with fewer than {LEAST_TRIALS} trials")]
+    low: Annotated[Number | None, Meta(description=LOW_END)]
     high: Number | None
     each: Annotated[
         Sequence[Number | None] | None,

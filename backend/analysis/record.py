@@ -5,6 +5,13 @@ from typing import TypeVar
 import msgspec
 from msgspec import Struct
 
+from backend.stats.thresholds import LEAST_TRIALS
+
+LOW_END = (
+    f"Null with fewer than {LEAST_TRIALS} trials, unless they differ tenfold or more: then low and "
+    "high are their range, as interval says"
+)
+
 
 # Without the collector of garbage: no record refers to itself, and an answer has thousands.
 class Record(Struct, frozen=True, gc=False):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import unicodedata
 from dataclasses import dataclass
 
-from msgspec import UNSET
 from msgspec.structs import replace
 
 from backend.analysis.export.comparability_text import is_overridden
-from backend.analysis.figures import Figures, Ranking, RankRow
+from backend.analysis.figures import Figures, Measure, Ranking, RankRow
+from backend.analysis.grouping.measure_texts import measure_text
 from backend.analysis.query.units import short_figure_text
 from backend.errors import InvalidInput
 from backend.sharing.text import plain
@@ -134,18 +134,18 @@ def _value(part: Part, row: RankRow | None) -> str:
 def _figure(figures: Figures, ranking: Ranking, row: RankRow) -> str:
     """The figure of a row, or the step of the load tool where the tool rounded it to 0."""
     unit = next(metric.unit for metric in figures.metrics if metric.id == ranking.metric)
-    step, value = _step(figures, ranking, row), row.value or 0.0
-    return f"< {short_figure_text(step, unit)}" if value < step else short_figure_text(value, unit)
+    measure = _measure(figures, ranking, row)
+    text = None if measure is None else measure_text(measure, unit, short_figure_text)
+    return text or short_figure_text(row.value or 0.0, unit)
 
 
-def _step(figures: Figures, ranking: Ranking, row: RankRow) -> float:
-    """The smallest step that the load tool prints; 0 where it is unknown."""
+def _measure(figures: Figures, ranking: Ranking, row: RankRow) -> Measure | None:
+    """The figure of a row, as its point has it; None where the point is not among the figures."""
     points = (
         point for series in figures.series if series.id == row.series for point in series.points
     )
     measures = (point.metrics.get(ranking.metric) for point in points if point.x == ranking.x)
-    measure = next(measures, None)
-    return 0.0 if measure is None or measure.step is UNSET else measure.step
+    return next(measures, None)
 
 
 def _why_no_value(figures: Figures) -> str:

@@ -9,11 +9,12 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 
 from backend.analysis.compare.headline import UNRANKED
-from backend.analysis.figures import Figures, Metric, Point, Series
+from backend.analysis.figures import Figures, Measure, Metric, Point, Series
+from backend.analysis.grouping.measure_texts import measure_text
 from backend.analysis.query.field import text_of
 from backend.analysis.query.fields import FIELDS
 from backend.analysis.query.metrics import METRICS
-from backend.analysis.query.units import at_place, figure_text
+from backend.analysis.query.units import at_place
 from backend.formats.published import NAME as PUBLISHED
 from backend.runs.checks.table import withheld_metrics
 from backend.stats.thresholds import HIGH_ERROR_RATE
@@ -42,6 +43,7 @@ class _Figure:
 
     series: Series
     point: Point
+    measure: Measure
     value: float
 
 
@@ -93,7 +95,7 @@ def _by_workload(figures: Figures, metric: str) -> dict[str, list[_Figure]]:
             measure = point.metrics.get(metric)
             if measure is None or measure.value is None or _is_withheld(point, metric):
                 continue
-            figure = _Figure(series, point, measure.value)
+            figure = _Figure(series, point, measure, measure.value)
             groups[series.workload or "unknown workload"].append(figure)
     return groups
 
@@ -147,7 +149,7 @@ def _figure_text(figures: Figures, metric: Metric, figure: _Figure) -> str:
     place = ""
     if figures.x.field in FIELDS:
         place = f" {at_place(text_of(figure.point.x), figures.x.field)}"
-    return f"{server}, {figure_text(figure.value, metric.unit)}{place}"
+    return f"{server}, {measure_text(figure.measure, metric.unit)}{place}"
 
 
 def _trials_text(best: Sequence[_Figure]) -> str:

@@ -6,9 +6,9 @@ repeated, nor for a machine that drifts where one series was measured before the
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from math import comb
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -29,7 +29,6 @@ Order = Literal["apart", "fixed"]
 _STARTS: tuple[Starts, ...] = get_args(Starts)
 _ORDERS: tuple[Order, ...] = get_args(Order)
 _Trials = Sequence[Observation]
-_ByRun = Mapping[Hashable, _Trials]
 
 
 class Design(Struct, frozen=True, gc=False):
@@ -87,22 +86,49 @@ def starts_of(*series: Units) -> Starts | None:
 
 def _order(first: Units, second: Units) -> Order | None:
     """Whether one of the two always came first, in runs that measured both."""
-    pairs = [(trials, second.trials[run]) for run, trials in first.trials.items()]
-    if any(trial.turn is None for pair in pairs for trials in pair for trial in trials):
+    pairs = [_in_order(trials, second.trials[run]) for run, trials in first.trials.items()]
+    known = [pair for pair in pairs if pair is not None]
+    if len(known) < len(pairs):
         return None
-    if _came_apart(pairs):
+    if _came_apart(known):
         return "apart"
-    return "fixed" if _came_in_fixed_order(first.trials, second.trials) else None
+    return "fixed" if _came_in_fixed_order(known) else None
 
 
-def _came_apart(pairs: Iterable[tuple[_Trials, _Trials]]) -> bool:
+class _Turn(NamedTuple):
+    """A trial in the order in which its run measured, and its round."""
+
+    place: float
+    round: Hashable
+
+
+_Turns = Sequence[_Turn]
+
+
+def _in_order(first: _Trials, second: _Trials) -> tuple[_Turns, _Turns] | None:
+    """The trials of two series in a run, by the times at which they began if each has its own, else
+    by their numbers; None if the order is unknown."""
+    trials = (*first, *second)
+    times = {trial.began_s for trial in trials}
+    is_timed = None not in times and len(times) == len(trials)
+    turns = [
+        _Turn(place, trial.round)
+        for trial in trials
+        if (place := trial.began_s if is_timed else trial.turn) is not None
+    ]
+    if len(turns) < len(trials):
+        return None
+    return turns[: len(first)], turns[len(first) :]
+
+
+def _came_apart(pairs: Iterable[tuple[_Turns, _Turns]]) -> bool:
     """Whether in each run all trials of the same series came before those of the other.
 
     One order in C(a + b, a) is so, of a and b trials.
     """
     are_first, orders = set(), 1
     for one, other in pairs:
-        turns, other_turns = _turns(one), _turns(other)
+        turns, other_turns = ([turn.place for turn in side] for side in (one, other))
         if max(turns) < min(other_turns):
             are_first.add(True)
         elif max(other_turns) < min(turns):
@@ -113,25 +139,18 @@ def _came_apart(pairs: Iterable[tuple[_Trials, _Trials]]) -> bool:
     return len(are_first) == 1 and orders >= 2 * LEAST_ORDERS
 
 
-def _came_in_fixed_order(first: _ByRun, second: _ByRun) -> bool:
+def _came_in_fixed_order(pairs: Iterable[tuple[_Turns, _Turns]]) -> bool:
     """Whether one of the two came first in every round of both."""
-    turns, other_turns = _turns_by_round(first), _turns_by_round(second)
-    rounds = turns.keys() & other_turns.keys()
-    are_first = {turns[round_] < other_turns[round_] for round_ in rounds}
-    return len(are_first) == 1 and 2 ** len(rounds) >= 2 * LEAST_ORDERS
-
-
-def _turns(trials: _Trials) -> list[int]:
-    return [trial.turn for trial in trials if trial.turn is not None]
-
-
-def _turns_by_round(by_run: _ByRun) -> dict[tuple[Hashable, Hashable], int]:
-    return {
-        (run, trial.round): trial.turn
-        for run, trials in by_run.items()
-        for trial in trials
-        if trial.round is not None and trial.turn is not None
-    }
+    are_first, rounds = set(), 0
+    for one, other in pairs:
+        places, other_places = (
+            {turn.round: turn.place for turn in side if turn.round is not None}
+            for side in (one, other)
+        )
+        shared = places.keys() & other_places.keys()
+        are_first |= {places[round_] < other_places[round_] for round_ in shared}
+        rounds += len(shared)
+    return len(are_first) == 1 and 2**rounds >= 2 * LEAST_ORDERS
 
 
 def _gap_s(first: Units, second: Units) -> float | None:

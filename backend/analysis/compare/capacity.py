@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from backend.analysis import figures
-from backend.analysis.grouping.measures import Measure
+from backend.analysis.grouping.measure_texts import measure_text, measure_with_interval
 from backend.analysis.grouping.points import Point, plain_load
 from backend.analysis.grouping.sweep import (
     Sweep,
@@ -20,7 +20,6 @@ from backend.analysis.grouping.sweep import (
 from backend.analysis.query.metrics import TAIL, Metric
 from backend.analysis.query.units import (
     figure_text,
-    interval_text,
     load_number,
     load_text,
     time_text,
@@ -81,7 +80,7 @@ def find_capacities(
 def _bounded(point: Point) -> Bounded:
     measure = point.metrics[LIMITED]
     counts = not point.failing and not point.overload
-    return Bounded(load_of(point), measure.value, measure.low, measure.high, counts)
+    return Bounded(load_of(point), measure.value, *measure.bounds, counts)
 
 
 def highest_load_under(sweep: Sweep, limit: float) -> Point | None:
@@ -92,10 +91,10 @@ def highest_load_under(sweep: Sweep, limit: float) -> Point | None:
 
 def why_over(point: Point, limit: float) -> str | None:
     """`p99 71 ms > 50 ms`: why a point does not count as under the limit; None if it does."""
-    value = point.metrics[LIMITED].value
-    if point.failing or point.overload or value is None:
+    p99 = point.metrics[LIMITED]
+    if point.failing or point.overload or p99.value is None:
         return _over(point)
-    return f"p99 {time_text(value)} > {time_text(limit)}" if value > limit else None
+    return f"p99 {measure_text(p99, 'us')} > {time_text(limit)}" if p99.value > limit else None
 
 
 Side = Literal["over", "under"]
@@ -108,7 +107,7 @@ def _doubtful_side(point: Point, limit: float) -> Side | None:
     if p99.value is None or point.failing or point.overload:
         return None
     is_over = p99.value > limit
-    bound = p99.low if is_over else p99.high
+    bound = p99.bounds[0 if is_over else 1]
     if bound is not None and (bound > limit) == is_over:
         return None
     return "under" if is_over else "over"
@@ -149,7 +148,7 @@ def _capacity_why(
     if highest.over:
         listed = "; ".join(f"{load_number(x)} ({_over(by_load[x])})" for x in highest.over[:3])
         parts.append(f"but not at {listed}")
-    if by_load[highest.x].metrics[LIMITED].high is None:
+    if by_load[highest.x].metrics[LIMITED].bounds[1] is None:
         parts.append(f"fewer than {LEAST_TRIALS} trials, so the certainty is unknown")
     if by_load[highest.x].metrics[LIMITED].origin == "reported":
         parts.append("as the load tool reports it")
@@ -190,16 +189,8 @@ def _over(point: Point) -> str:
 
 
 def _shown(point: Point) -> str:
-    return limited_text(point.metrics[LIMITED])
-
-
-def limited_text(measure: Measure) -> str:
     """`9.99 ms [9.97, 10]`: a p99 with its interval."""
-    if measure.value is None:
-        return "unknown"
-    if measure.low is None or measure.high is None:
-        return time_text(measure.value)
-    return interval_text(time_text(measure.value), measure.low, measure.high, "us")
+    return measure_with_interval(point.metrics[LIMITED], "us") or "unknown"
 
 
 def capacity_headline(

@@ -91,15 +91,17 @@ def judge_comparability(
     trials: int,
     grouping: Grouping,
     must_match: Collection[str] = DEFAULT_MUST_MATCH,
+    may_differ: Collection[str] = (),
     override: bool = False,
 ) -> Comparability:
     """May these series be ranked against each other, and if not, why not.
 
-    `trials`: how many there are in all. `override`: the reader wants a ranking nevertheless.
+    `trials`: how many there are in all. `may_differ`: factors that the asker lets differ.
+    `override`: the reader wants a ranking nevertheless.
     """
     if not groups:
         return Comparability("not_comparable", (), (NOTHING_MEASURED,))
-    differences = find_differences(groups, grouping, must_match)
+    differences = find_differences(groups, grouping, must_match, may_differ)
     refused = _refused(differences)
     confounded = _confounded(differences)
     caveats = _caveats(differences, confounded)

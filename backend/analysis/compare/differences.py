@@ -55,14 +55,18 @@ class Differences:
 
 
 def find_differences(
-    groups: Sequence[SeriesGroup], grouping: Grouping, must_match: Collection[str]
+    groups: Sequence[SeriesGroup],
+    grouping: Grouping,
+    must_match: Collection[str],
+    may_differ: Collection[str] = (),
 ) -> Differences:
-    """The differences between and within `groups`. `must_match`: the workspace's host factors."""
+    """The differences between and within `groups`. `must_match`: the workspace's host factors.
+    `may_differ`: factors that the asker lets differ."""
     axis = FIELDS[grouping.x]
     every_cell = [cell for group in groups for cell in group.cells()]
     measured = find_measured_factors(every_cell)
     cells = _one_of_each_kind(every_cell, grouping, measured)
-    factors = _conditions_judged(measured, must_match)
+    factors = _conditions_judged(measured, must_match, may_differ)
     unasked = _unasked_run_parts(grouping)
     explained = _explained_by_axis((*factors, *TESTED), cells, axis)
     conditions = [factor for factor in factors if factor.id not in explained]
@@ -99,14 +103,18 @@ def _only(
     return tuple(factor for factor in factors if holds(factor, cells))
 
 
-def _conditions_judged(measured: Sequence[Factor], must_match: Collection[str]) -> list[Factor]:
+def _conditions_judged(
+    measured: Sequence[Factor], must_match: Collection[str], may_differ: Collection[str]
+) -> list[Factor]:
     """The factors, those of the measurements in place of what was declared of the same."""
-    declared = (_with_rule(factor, must_match) for factor in FACTORS)
+    declared = (_with_rule(factor, must_match, may_differ) for factor in FACTORS)
     return list({factor.id: factor for factor in (*declared, *measured)}.values())
 
 
-def _with_rule(factor: Factor, must_match: Collection[str]) -> Factor:
-    """The factor under the workspace's choice of what must match."""
+def _with_rule(factor: Factor, must_match: Collection[str], may_differ: Collection[str]) -> Factor:
+    """The factor under the choice of what must match: the workspace's, then the asker's."""
+    if factor.id in may_differ:
+        return replace(factor, rule="note")
     if factor.id not in HOST_FACTORS:
         return factor
     return replace(factor, rule="axis" if factor.id in must_match else "note")

@@ -12,14 +12,12 @@ from backend.analysis.compare.design import NamedRatio
 from backend.analysis.compare.failures import failures_text, unknown_lead_text
 from backend.analysis.compare.ranking import Contest, Ranking, Row, is_tie
 from backend.analysis.compare.ratio_texts import factor_text, ratio_text
-from backend.analysis.grouping.measures import Measure
+from backend.analysis.grouping.measure_texts import measure_with_interval
 from backend.analysis.grouping.sweep import join_series
 from backend.analysis.query.field import Value, text_of
 from backend.analysis.query.metrics import METRICS
 from backend.analysis.query.units import (
     at_place,
-    figure_text,
-    interval_text,
     place_text,
     time_text,
 )
@@ -319,28 +317,12 @@ def _alone(row: Row, ranking: Ranking, place: str) -> str:
     return _ALONE[ranking.metric].format(a=row.entrant.label, value=value, at=place)
 
 
-def measure_text(measure: Measure, unit: str) -> str | None:
-    """`4.2 ms`, or `< 1 ms` below the smallest step of the load tool; None if it is unknown."""
-    if measure.value is None:
-        return None
-    step = measure.step or 0.0
-    if measure.value < step:
-        return f"< {figure_text(step, unit)}"
-    return figure_text(measure.value, unit)
-
-
 def _value(row: Row, metric: str) -> str:
     unit, measure = METRICS[metric].unit, row.measure
-    text = measure_text(measure, unit)
-    if text is None or measure.value is None:
+    text = measure_with_interval(measure, unit)
+    if text is None:
         return "an unknown time" if unit == "us" else "an unknown amount"
-    step = measure.step or 0.0
-    is_below = measure.value < step
-    if measure.low is None or measure.high is None:
-        return f"{text} (no interval)"
-    if is_below and measure.high <= step:
-        return text
-    return interval_text(text, measure.low, measure.high, unit)
+    return f"{text} (no interval)" if measure.low is None else text
 
 
 def ahead_text(metric: str, a: str, b: str, ratio: Ratio, at: str) -> str:

@@ -7,12 +7,13 @@ from backend.analysis.compare.beside import opposed_shares
 from backend.analysis.compare.capacity import brief_limit_doubt
 from backend.analysis.compare.failures import unknown_failures_text
 from backend.analysis.compare.gathering import Gathered
-from backend.analysis.compare.headline import Headline, explain_only, measure_text
+from backend.analysis.compare.headline import Headline, explain_only
 from backend.analysis.compare.other_loads import OtherLoad
 from backend.analysis.compare.panels import Panel
 from backend.analysis.compare.ranking import Ranking, Row
 from backend.analysis.compare.ratios import Yardstick
 from backend.analysis.compare.replication import within_text
+from backend.analysis.grouping.measure_texts import measure_text
 from backend.analysis.grouping.points import Point
 from backend.analysis.grouping.sweep import Sweep, load_of
 from backend.analysis.query.field import number_text

@@ -21,7 +21,7 @@ from backend.analysis.query.metrics import Metric
 from backend.analysis.query.units import figure_text
 from backend.noise.sentences import share_text
 from backend.stats import Ratio
-from backend.stats.changes import LEAST_POSITIONS, Change, find_changes, least_change
+from backend.stats.changes import LEAST_POSITIONS, MOST_NAMED, Change, find_changes, least_change
 from backend.stats.design import design_of_levels
 from backend.stats.replicates import Sample
 from backend.stats.thresholds import percent
@@ -34,6 +34,7 @@ _TO_BE_SURE: dict[Axis, str] = {
 }
 _IN_ONE: dict[Axis, str] = {"version": "in one version", "date": "on one date"}
 _MANY: dict[Axis, str] = {"version": "versions", "date": "dates"}
+_MISSED = f"and even one of {percent(MOST_NAMED)} might be missed"
 
 
 # So many versions are compared with each other: they show no trend.
@@ -59,6 +60,11 @@ class Track:
     @property
     def known(self) -> int:
         return sum(1 for _, trials in self.values if trials)
+
+    @property
+    def has_zeros(self) -> bool:
+        """Whether some trial's figure is 0, so that it has no ratio to another."""
+        return any(min(trials, default=1.0) <= 0 for _, trials in self.values)
 
     @property
     def is_pair(self) -> bool:
@@ -246,15 +252,24 @@ def _unchanged_text(track: Track, name: str, axis: Axis, yardstick: Yardstick) -
         return (
             f"{track.label}: too few {many} to find a change ({track.known} of {LEAST_POSITIONS})"
         )
-    trials = [trials for _, trials in track.values]
-    least = least_change(trials, yardstick.rule, families=yardstick.families)
-    size = "" if least is None else f" of {share_text(least)} or more"
     place = text_of(next(x for x, trials in track.values if trials))
-    return f"{track.label}: no lasting change of {name}{size} since {place} ({track.known} {many})"
+    since = f"since {place} ({track.known} {many})"
+    if track.has_zeros:
+        return f"{track.label}: no change of {name} can be found {since}, as some figure is 0"
+    least = _least_change(track, yardstick)
+    if least is None:
+        return f"{track.label}: too noisy to find a lasting change of {name} {since}, {_MISSED}"
+    return f"{track.label}: no lasting change of {name} of {share_text(least)} or more {since}"
+
+
+def _least_change(track: Track, yardstick: Yardstick) -> float | None:
+    """The smallest change that would have been found; None if noise hides one of `MOST_NAMED`."""
+    trials = [trials for _, trials in track.values]
+    return least_change(trials, yardstick.rule, families=yardstick.families)
 
 
 def trend_doubts(
-    changes: Sequence[LevelChange], tracks: Sequence[Track], *, axis: Axis
+    changes: Sequence[LevelChange], tracks: Sequence[Track], yardstick: Yardstick, *, axis: Axis
 ) -> list[Reason]:
     """Why the sentence above the trend may not hold. `tracks`: those that are no pair."""
     if changes:
@@ -265,11 +280,31 @@ def trend_doubts(
         if any(track.has_two_modes for track in tracks if track.series == largest.record.series):
             remedy = as_sentence(PART_THE_MODES)
         return [Reason("the change may be too small to matter", remedy, Harm.WARNS)]
-    if not tracks or max(track.known for track in tracks) >= LEAST_POSITIONS:
-        return []
-    many = _MANY[axis]
-    remedy = f"Measure at least {LEAST_POSITIONS} {many}."
-    return [Reason(f"there are too few {many} to find lasting changes", remedy, Harm.HIDES)]
+    many, long = _MANY[axis], [track for track in tracks if track.known >= LEAST_POSITIONS]
+    if tracks and not long:
+        remedy = f"Measure at least {LEAST_POSITIONS} {many}."
+        return [Reason(f"there are too few {many} to find lasting changes", remedy, Harm.HIDES)]
+    return list(filter(None, (_zeros_doubt(long), _noise_doubt(long, yardstick, many))))
+
+
+def _zeros_doubt(tracks: Iterable[Track]) -> Reason | None:
+    labels = [track.label for track in tracks if track.has_zeros]
+    if not labels:
+        return None
+    text = f"some figure of {join_series(labels, ', ')} is 0, so no change can be found"
+    return Reason(text, "Choose another metric.", Harm.HIDES)
+
+
+def _noise_doubt(tracks: Iterable[Track], yardstick: Yardstick, many: str) -> Reason | None:
+    labels = [
+        track.label
+        for track in tracks
+        if not track.has_zeros and _least_change(track, yardstick) is None
+    ]
+    if not labels:
+        return None
+    text = f"noise hides lasting changes of {join_series(labels, ', ')}"
+    return Reason(text, f"Compare the newest of the {many} with the one before.", Harm.HIDES)
 
 
 def _levels(track: Track) -> list[tuple[str | float, float]]:

@@ -307,7 +307,8 @@ def _units_at(places: Iterable[tuple[Sweep, float | None]], metric: str) -> list
 
 
 def _decide_trend(gathered: Gathered, views: Views) -> Decision:
-    doubts = trend_doubts(views.changes, views.unpaired, axis=TREND_AXES[gathered.grouping.x])
+    yardstick, axis = _trend_yardstick(gathered, views.tracks), TREND_AXES[gathered.grouping.x]
+    doubts = trend_doubts(views.changes, views.unpaired, yardstick, axis=axis)
     if views.changes:
         return Decision(tuple(change.claim for change in views.changes), tuple(doubts))
     claims = tuple(pair.claim for pair in views.pairs)

@@ -30,7 +30,8 @@ class Measure(Struct, frozen=True, gc=False):
     """A figure with its interval, the figure of each trial, and where it comes from.
 
     `value`: the centre of the trials; the order, the interval and every ratio come from it.
-    `sample`: the trials as logarithms; None if the figure cannot be compared.
+    `low`, `high`: what is shown beside it, as `interval` says. `sample`: the trials as logarithms;
+    None if the figure cannot be compared.
     """
 
     value: float | None
@@ -49,6 +50,13 @@ class Measure(Struct, frozen=True, gc=False):
     def has_two_modes(self) -> bool:
         """Whether its trials fall into two groups."""
         return self.sample is not None and self.sample.has_two_modes
+
+    @property
+    def bounds(self) -> tuple[float | None, float | None]:
+        """Between which the figure is: of unlike trials, their range does not say it."""
+        if self.interval != RANGE_OF_UNLIKE or self.sample is None:
+            return self.low, self.high
+        return _bounds(estimate(self.sample))
 
     def to_record(self) -> figures.Measure:
         # Field by field: `record_of` takes seven times as long, and a comparison has thousands.
@@ -179,7 +187,7 @@ def _centre(
         tuple(observations), step=half_step(values, step), has_two_modes=trials.has_two_modes
     )
     centre = estimate(sample)
-    low, high, interval = _interval(centre, values)
+    low, high, interval = shown_interval(centre, values)
     return Measure(
         value=figure_of(centre.value),
         low=low,
@@ -193,14 +201,14 @@ def _centre(
     )
 
 
-def _interval(
+def shown_interval(
     centre: Centre, values: Sequence[float]
 ) -> tuple[float | None, float | None, str | None]:
-    """Its ends and its name: of unlike trials their range, where that is narrower."""
+    """Its ends and its name: of unlike trials their range, unless the interval is narrower."""
     low, high = _bounds(centre)
     least, most = min(values), max(values)
-    is_wider = low is not None and high is not None and high * least >= most * low
-    if most >= UNLIKE * least and is_wider:
+    is_narrower = low is not None and high is not None and high * least < most * low
+    if most >= UNLIKE * least and not is_narrower:
         return least, most, RANGE_OF_UNLIKE
     return low, high, interval_name(centre)
 

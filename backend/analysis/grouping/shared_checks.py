@@ -13,9 +13,9 @@ from backend.runs.tables.happening import happened_at
 
 def check_sweeps(sweeps: Sequence[Sweep]) -> dict[str, list[Point]]:
     """The ids of the rules that fire on series held against each other, each with its points."""
-    telling = _runs_that_list_warmups(sweeps)
+    telling, timed = _runs_that_list_warmups(sweeps), _runs_with_times(sweeps)
     described = [
-        (_describe(sweep.group.id, point, telling), point)
+        (_describe(sweep.group.id, point, telling, timed), point)
         for sweep in sweeps
         for point in sweep.points
     ]
@@ -55,7 +55,17 @@ def _warmed_up(point: Point, telling: Container[int]) -> bool | None:
     return known.pop() if is_told and len(known) == 1 else None
 
 
-def _describe(series: str, point: Point, telling: Container[int]) -> ComparedPoint:
+def _runs_with_times(sweeps: Iterable[Sweep]) -> set[int]:
+    """The runs of which every trial says when it began."""
+    cells = [cell for sweep in sweeps for point in sweep.points for cell in point.cells]
+    return {cell.run.id.int for cell in cells} - {
+        cell.run.id.int for cell in cells for trial in cell.trials if trial.began_s is None
+    }
+
+
+def _describe(
+    series: str, point: Point, telling: Container[int], timed: Container[int]
+) -> ComparedPoint:
     cell = point.cells[0]
     counts = [trial.requests_completed for trial in point.trials if trial.requests_completed]
     lengths = _lengths_s(point)
@@ -73,7 +83,7 @@ def _describe(series: str, point: Point, telling: Container[int]) -> ComparedPoi
         warmed_up=_warmed_up(point, telling),
         backlog=_backlog(cell.server.configuration),
         measured=_span(point),
-        turns=_turns(point),
+        turns=_turns(point, timed),
     )
 
 
@@ -96,11 +106,13 @@ def _span(point: Point) -> tuple[datetime, datetime] | None:
     return (min(starts), max(starts)) if starts else None
 
 
-def _turns(point: Point) -> dict[Round, int]:
+def _turns(point: Point, timed: Container[int]) -> dict[Round, float]:
+    """When the trial of each round was measured: its time, else its number in the run."""
     # As an integer: a UUID takes a call to be hashed.
     return {
-        (cell.run.id.int, trial.repeat): trial.ordinal
+        (cell.run.id.int, trial.repeat): place
         for cell in point.cells
         for trial in cell.trials
-        if trial.repeat is not None and trial.ordinal is not None
+        if trial.repeat is not None
+        and (place := trial.began_s if cell.run.id.int in timed else trial.ordinal) is not None
     }

@@ -25,7 +25,7 @@ from backend.noise.models import HostNoise
 from backend.stats import Ratio
 from backend.stats.comparison import Comparison, Floor, Rule, matched_pairs
 from backend.stats.replicates import Sample, centre_of, shared_confidence
-from backend.stats.sample_size import Advice, trials_needed
+from backend.stats.sample_size import Advice, least_difference, trials_needed
 from backend.stats.sequential import intervals_shared
 
 # From the gravest: the verdict of an answer is the first of these that any of its cases has.
@@ -92,8 +92,9 @@ class TrialCounts:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A case with its verdict. `tells_from`: the smallest change that could be told, a share.
-    `too_few`: set where there is no interval, because a side has too few trials."""
+    """A case with its verdict. `tells_from`: which change would have been found, a share.
+    `too_few`: set where there is no interval, because a side has too few trials. `bounds`: the
+    interval of the candidate's figure, where a limit is judged by it."""
 
     case: Case
     verdict: CaseVerdict
@@ -102,6 +103,7 @@ class Judged:
     tells_from: float | None = None
     advice: Advice | None = None
     too_few: TrialCounts | None = None
+    bounds: tuple[float, float] | None = None
 
     @property
     def is_decided(self) -> bool:
@@ -225,7 +227,7 @@ def _judge_comparison(case: Case, comparison: Comparison, relevant: float) -> Ju
     worse = (comparison.low, comparison.high)
     if not requirement.is_lower_better:
         worse = (-comparison.high, -comparison.low)
-    tells_from = expm1(precision.half_width)
+    tells_from = least_difference(precision)
     if worse[0] > requirement.tolerance:
         return Judged(case, "regressed", "", ratio, tells_from)
     if worse[1] <= requirement.tolerance:
@@ -259,13 +261,27 @@ def _judge_alone(case: Case, family_size: FamilySize) -> Judged:
         return Judged(case, "not_comparable", case.why)
     if requirement.limit is None or measure.value is None:
         return Judged(case, "not_comparable", f"{requirement.metric.label} is unknown.")
-    low, high = (
-        _interval(case, family_size) if case.is_estimated else (measure.value, measure.value)
-    )
+    if not case.is_estimated:
+        return Judged(case, _against_limit(requirement, measure.value, measure.value), "")
+    return _judge_limit(case, *_interval(case, family_size))
+
+
+def _judge_limit(case: Case, low: float | None, high: float | None) -> Judged:
+    """A limit held against the interval of the candidate's figure."""
     if low is None or high is None:
-        counts = TrialCounts(candidate=len(trial_values(measure)))
+        counts = TrialCounts(candidate=len(trial_values(case.measure)))
         return Judged(case, "too_noisy", "", too_few=counts)
-    return Judged(case, _against_limit(requirement, low, high), "")
+    verdict = _against_limit(case.requirement, low, high)
+    why = _limit_remedy(case.measure) if verdict == "too_noisy" else ""
+    return Judged(case, verdict, why, bounds=(low, high))
+
+
+def _limit_remedy(measure: Measure) -> str:
+    """What would tell on which side of a limit a figure is."""
+    if measure.has_two_modes:
+        return as_sentence(PART_THE_MODES)
+    unit = "trial" if measure.sample is None else measure.sample.units.unit
+    return f"The interval includes the limit: measure more {unit}s of the candidate."
 
 
 def _interval(case: Case, family_size: FamilySize) -> tuple[float | None, float | None]:

@@ -32,6 +32,12 @@ def interval_text(text: str, low: float, high: float, unit: str) -> str:
     return f"{text} [{', '.join(texts)}]"
 
 
+def range_text(low: str, high: str) -> str:
+    """`10 to 500 ms`, `800 µs to 1.2 ms`: two figures as texts; one unit is named once."""
+    number, _, unit = low.rpartition(" ")
+    return f"{number if unit == high.rpartition(' ')[2] else low} to {high}"
+
+
 def short_figure_text(value: float, unit: str) -> str:
     """`12,300 req/s`: as `figure_text`, where room is short."""
     return f"{_rounded(value)} req/s" if unit == "req/s" else figure_text(value, unit)

@@ -82,7 +82,7 @@ class ComparedPoint(Struct, frozen=True, kw_only=True, gc=False):
     # How many connections wait until the server accepts them, as its settings say.
     backlog: str | None = None
     measured: tuple[datetime, datetime] | None = None
-    turns: Mapping[Round, int] = {}
+    turns: Mapping[Round, float] = {}
 
 
 def check_comparison(points: Sequence[ComparedPoint]) -> dict[str, list[ComparedPoint]]:
@@ -229,7 +229,7 @@ def _came_one_by_one(points: Sequence[ComparedPoint], rounds: Collection[Round])
     )
 
 
-def _are_apart(turns_by_point: Iterable[Collection[int]]) -> bool:
+def _are_apart(turns_by_point: Iterable[Collection[float]]) -> bool:
     spans = sorted((min(turns), max(turns)) for turns in turns_by_point)
     return all(last < first for (_, last), (first, _) in pairwise(spans))
 

@@ -61,6 +61,14 @@ def test_a_latency_rounded_to_zero_is_below_the_step_of_the_tool():
     assert badge_of("T", shown).sentence == "T: fast 23.0 < 1 ms"
 
 
+@pytest.mark.django_db
+def test_trials_that_differ_tenfold_have_their_range():
+    lab = make_workspace("lab")
+    make_run(lab, CellSpec("odd", rates=(1_000.0, 1_010.0, 50_000.0)))
+    shown = compare(CompareQuery(), workspace_ids=[lab.pk])
+    assert badge_of("T", shown).sentence == "T: odd 23.0 1,000 to 50,000 req/s"
+
+
 def test_an_override_is_said_in_words():
     overridden = figures(*ROWS, status="not_comparable")
     overridden["outcome"]["overridden"] = True

@@ -104,6 +104,14 @@ def test_the_best_latency_is_the_lowest():
     assert text.endswith("Not ranked")
 
 
+def test_trials_that_differ_tenfold_have_their_range():
+    odd = point(8, 3700, trials=2)
+    range_ = "range of the trials, which differ tenfold or more"
+    odd["metrics"]["throughput"] |= {"low": 1000, "high": 14_000, "interval": range_}
+    text = described(series("odd", odd))
+    assert text.startswith("Highest throughput: odd 1.0, 1,000 to 14,000 requests/s at 8")
+
+
 def test_without_a_known_figure_nothing_is_told():
     assert described(series("a", point(8, None))) is None
     assert described(series("a", point(8, 100)), metrics=[]) is None

@@ -53,6 +53,17 @@ def test_starts_that_no_interval_covers(first, second, word):
     assert design(of_starts(*first), of_starts(*second)).starts == word
 
 
+def test_times_tell_the_order_and_numbers_only_without_them():
+    turns, later = ((0, 2, 4), (1, 3, 5)), ((0.0, 1.0, 2.0), (60.0, 61.0, 62.0))
+    apart = [in_order(*each) for each in zip(turns, strict=True)]
+    assert design(*apart).order is None
+    timed = [in_order(own, began_s=at) for own, at in zip(turns, later, strict=True)]
+    assert design(*timed).order == "apart"
+    # The time of the run is no time of a trial.
+    of_run = [in_order(own, began_s=(0.0, 0.0, 0.0)) for own in turns]
+    assert design(*of_run).order is None
+
+
 def test_runs_are_starts_by_themselves():
     one, three = sample([0.0] * 3), sample([0.0] * 3, run="abc")
     other = sample([0.0] * 3, run="xxx")

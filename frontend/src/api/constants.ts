@@ -12,8 +12,8 @@ export const SEVERITIES = ["error", "warning", "info"] as const;
 /** Above this share of failed attempts a point is not ranked. */
 export const HIGH_ERROR_RATE = 0.01 as const;
 
-/** Trials so many times apart have no level in common. */
-export const UNLIKE = 10.0 as const;
+/** What low and high of a figure are where its trials have no level in common. */
+export const RANGE_OF_UNLIKE = "range of the trials, which differ tenfold or more" as const;
 
 /** In fewer versions or dates no change is looked for. */
 export const LEAST_POSITIONS = 6 as const;

@@ -198,7 +198,7 @@ export interface components {
         readonly Measure: {
             /** @description Geometric mean of the trials, run by run; of errors, their share */
             readonly value: number | null;
-            /** @description Null with fewer than 3 trials */
+            /** @description Null with fewer than 3 trials, unless they differ tenfold or more: then low and high are their range, as interval says */
             readonly low: number | null;
             readonly high: number | null;
             /** @description The value of each trial; null for a trial without one */

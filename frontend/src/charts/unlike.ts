@@ -1,16 +1,12 @@
 // Trials that differ tenfold or more: the value of their measure is a geometric mean that no trial
 // is near, so the range of the trials is shown in its place.
-import { UNLIKE } from "../api/constants";
+import { RANGE_OF_UNLIKE } from "../api/constants";
 import type { Measure } from "../api/figures";
 import { inUnit, type Unit } from "../text/format";
 
-/** The least and the largest of such trials; null for others, and where the interval is narrower. */
-export function rangeOfUnlike({ low, high, each }: Measure): readonly [number, number] | null {
-  const trials = (each ?? []).filter((trial): trial is number => trial !== null);
-  const [least, most] = [Math.min(...trials), Math.max(...trials)];
-  if (!(least > 0) || most < UNLIKE * least) return null;
-  const isNarrower = low !== null && high !== null && high * least < most * low;
-  return isNarrower ? null : [least, most];
+/** The least and the largest of such trials, as the service says it; null for others. */
+export function rangeOfUnlike({ low, high, interval }: Measure): readonly [number, number] | null {
+  return interval === RANGE_OF_UNLIKE && low !== null && high !== null ? [low, high] : null;
 }
 
 /** "10.0 to 500" of trials that differ tenfold or more, else the value. */

@@ -88,7 +88,8 @@ describe("table", () => {
     expect(cellOf(unlike)?.title).toContain("geometric mean 37,086 µs");
     expect(cellOf(unlike)?.title).toContain("trials differ tenfold or more");
     // Many trials, of which one is far from the others: their interval says more than their range.
-    const many = { ...unlike, low: 30_000, high: 45_000 };
+    const interval = "95 % interval within this run";
+    const many = { ...unlike, low: 30_000, high: 45_000, interval };
     expect(cellOf(many)?.textContent).toBe("37.1[30.0, 45.0]");
   });
 

@@ -143,6 +143,20 @@ def test_one_server_after_the_other_asks_for_care(lab):
     assert reason["remedy"].startswith("Measure the servers in turn")
 
 
+def test_times_of_the_trials_tell_one_server_after_the_other(lab):
+    """The numbers of files that were uploaded together need not be their order."""
+    run = make_run(lab, *pair())
+    trials = Trial.objects.filter(cell__run=run, warmup=False)
+    for at, trial in enumerate(trials.order_by("cell__series__server__name", "ordinal")):
+        began = run.started_at + timedelta(minutes=at)
+        Trial.objects.filter(pk=trial.pk).update(started_at=began)
+    lab.changed()
+    judged = trust(lab)
+    assert judged["level"] == "care"
+    (reason,) = judged["reasons"]
+    assert reason["text"].startswith("Fast 23.0 and slow 23.0 were measured one after the other")
+
+
 def test_a_server_behind_that_was_measured_apart_asks_for_care(lab):
     """The answer says that the winner is ahead of it."""
     make_run(lab, *pair(), server("third", 500), server("last", 300))

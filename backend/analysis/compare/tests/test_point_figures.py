@@ -30,10 +30,11 @@ def test_throughput_is_the_geometric_mean_with_its_interval_and_warmups_do_not_c
     assert measure["interval"] == "95 % interval within this run"
 
 
-def test_unlike_trials_have_their_range_where_it_is_narrower_than_the_interval(lab):
-    make_run(lab, CellSpec(rates=(10.0, 10.2, 500.0)))
+@pytest.mark.parametrize("rates", [(10.0, 10.2, 500.0), (10.0, 500.0)])
+def test_unlike_trials_have_their_range_unless_the_interval_is_narrower(lab, rates):
+    make_run(lab, CellSpec(rates=rates))
     measure = only_point(ask(lab))["metrics"]["throughput"]
-    assert measure["value"] == pytest.approx(geometric_mean((10.0, 10.2, 500.0)))
+    assert measure["value"] == pytest.approx(geometric_mean(rates))
     assert (measure["low"], measure["high"]) == (10.0, 500.0)
     assert measure["interval"] == "range of the trials, which differ tenfold or more"
 
@@ -42,7 +43,7 @@ def test_unlike_trials_have_their_range_where_it_is_narrower_than_the_interval(l
     "rates",
     [
         (10.0, 10.2, 99.0),  # below tenfold
-        (10.0, 500.0),  # too few for an interval
+        (10.0, 99.0),  # and too few for an interval
         (10.0, 10.2, 9.9, 10.1, 10.3, 500.0),  # the interval is narrower
     ],
 )

@@ -5,7 +5,14 @@ import pytest
 
 from backend.analysis.compare.entrant import Entrant
 from backend.analysis.compare.ratios import Yardstick
-from backend.analysis.compare.trend import Track, list_changes, track_of, trend_headline
+from backend.analysis.compare.reasons import Harm
+from backend.analysis.compare.trend import (
+    Track,
+    list_changes,
+    track_of,
+    trend_doubts,
+    trend_headline,
+)
 from backend.analysis.grouping.measures import Measure
 from backend.analysis.query.metrics import METRICS
 
@@ -107,6 +114,30 @@ def test_a_negative_answer_says_what_it_could_have_found():
         r"nginx: no lasting change of throughput of [34]\d % or more since 1.0 \(11 versions\)",
         text,
     )
+
+
+def test_a_trend_without_a_size_is_no_negative_answer():
+    """The newest two versions are 15 % slower: too few for a level, and as noise they hide all."""
+    one = track(*[1] * 10, *[0.85] * 2)
+    assert changes(one, THROUGHPUT) == []
+    assert headline([], [one], THROUGHPUT) == (
+        "nginx: too noisy to find a lasting change of throughput since 1.0 (12 versions), and even "
+        "one of 100 % might be missed"
+    )
+    (doubt,) = trend_doubts([], [one], yardstick(THROUGHPUT), axis="version")
+    assert (doubt.text, doubt.harm) == ("noise hides lasting changes of nginx", Harm.HIDES)
+    steady = track(*[1] * 12)
+    assert trend_doubts([], [steady], yardstick(THROUGHPUT), axis="version") == []
+
+
+def test_a_trend_of_zeros_is_none():
+    values = [(f"1.{at}", [0.0, 0.0, 1_000.0]) for at in range(8)]
+    one = Track("aa", "nginx", values)
+    assert headline([], [one]) == (
+        "nginx: no change of latency p99 can be found since 1.0 (8 versions), as some figure is 0"
+    )
+    (doubt,) = trend_doubts([], [one], yardstick(P99), axis="version")
+    assert doubt.text == "some figure of nginx is 0, so no change can be found"
 
 
 def test_a_series_is_a_track_without_the_points_that_are_not_ranked():

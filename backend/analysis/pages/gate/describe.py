@@ -11,6 +11,7 @@ from backend.analysis.compare.design import NamedRatio, design_doubts
 from backend.analysis.compare.gathering import Gathered, gather
 from backend.analysis.compare.panels import Judgement, combine
 from backend.analysis.figures import Outcome, Ratio
+from backend.analysis.grouping.measures import shown_interval
 from backend.analysis.grouping.points import place_of
 from backend.analysis.grouping.sweep import Sweep
 from backend.analysis.judge.cases import FamilySize, Judged, RunNoise, judge_cases, list_cases
@@ -201,13 +202,9 @@ def _figure(level: Level | None) -> PairFigure | None:
     if level is None:
         return None
     centre = estimate(level.sample)
-    low, high = centre.low, centre.high
-    return PairFigure(
-        value=exp(centre.value),
-        low=None if low is None else exp(low),
-        high=None if high is None else exp(high),
-        step=None,
-    )
+    values = [exp(each.value) for each in level.sample.observations]
+    low, high, interval = shown_interval(centre, values)
+    return PairFigure(value=exp(centre.value), low=low, high=high, interval=interval, step=None)
 
 
 def _comparability(sides: _Sides) -> Comparability | None:

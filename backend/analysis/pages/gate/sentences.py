@@ -1,11 +1,13 @@
 """The answer of the gate in sentences."""
 
 from collections.abc import Sequence
+from math import inf
 
+from backend.analysis.compare.advice import as_sentence, found_text
 from backend.analysis.compare.ratio_texts import ratio_text
+from backend.analysis.grouping.measure_texts import measure_text
 from backend.analysis.judge.cases import CaseVerdict, Judged, TrialCounts
-from backend.analysis.query.units import figure_text, place_text
-from backend.noise.sentences import share_text
+from backend.analysis.query.units import figure_text, interval_text, place_text
 from backend.stats.sample_size import MOST_ADVISED, Advice
 from backend.stats.thresholds import LEAST_TRIALS, percent
 
@@ -60,26 +62,29 @@ def row_text(judged: Judged, axis: str, *, is_history: bool) -> str:
 
 
 def change_text(judged: Judged) -> str | None:
-    """`1.31× [1.2, 1.42], 4.2 ms → 5.5 ms`; of a limit, the figure alone. None where unknown."""
-    unit, value = judged.case.requirement.metric.unit, judged.case.measure.value
-    if value is None:
+    """`1.31× [1.2, 1.42], 4.2 ms → 5.5 ms`; of a limit, the figure with the interval that is held
+    against it. None where unknown."""
+    unit = judged.case.requirement.metric.unit
+    after = measure_text(judged.case.measure, unit)
+    if after is None:
         return None
     if judged.case.requirement.share is None:
-        return figure_text(value, unit)
+        return after if judged.bounds is None else interval_text(after, *judged.bounds, unit)
     if judged.ratio is None or judged.before is None:
         return None
-    before, after = figure_text(judged.before, unit), figure_text(value, unit)
+    before = figure_text(judged.before, unit)
     return f"{ratio_text(judged.ratio)}, {before} → {after}"
 
 
 def _noise_text(judged: Judged) -> str:
-    """What the history can tell, and that less was asked for."""
-    share = judged.case.requirement.share or 0.0
-    tells = judged.tells_from or 0.0
-    least = f"These runs can show changes of {share_text(tells)} or more"
-    if tells > abs(share):
-        return f"{least}, but the requirement is {percent(abs(share))}: the noise hides it."
-    return f"{least}; the interval includes the accepted change."
+    """Which change would have been found, as in a comparison, and that less was asked for."""
+    if judged.ratio is None or judged.ratio.finds_from is None:
+        return "The change is beyond noise, and the interval includes the accepted change."
+    share = abs(judged.case.requirement.share or 0.0)
+    found = as_sentence(found_text(judged.ratio.finds_from)).removesuffix(".")
+    if judged.ratio.finds_from > share:
+        return f"{found}, but the requirement is {percent(share)}: the noise hides it."
+    return f"{found}; the interval includes the accepted change."
 
 
 def _counts_text(counts: TrialCounts) -> str:
@@ -186,9 +191,13 @@ def _settle_few(rows: Sequence[Judged], axis: str, *, is_history: bool) -> str:
 
 
 def _settle_noisy(rows: Sequence[Judged]) -> str:
-    advices = [row.advice for row in rows if row.verdict == "too_noisy" and row.advice is not None]
+    noisy = [row for row in rows if row.verdict == "too_noisy"]
+    advices = [row.advice for row in noisy if row.advice is not None]
     if not advices:
-        return ""
-    hopeless = [advice for advice in advices if advice.more is None]
-    most = max(advices, key=lambda advice: advice.more or 0)
-    return f"{advice_text(hopeless[0] if hopeless else most)}."
+        return next((row.why for row in noisy if row.why), "")
+    return f"{advice_text(max(advices, key=_more))}."
+
+
+def _more(advice: Advice) -> float:
+    """How many are advised; infinite where none are enough."""
+    return inf if advice.more is None else advice.more

@@ -7,8 +7,8 @@ from msgspec import Meta
 
 from backend.analysis.answer import Trust
 from backend.analysis.figures import Id, Instant, Number, Outcome, Place, Ratio
-from backend.analysis.record import Record
-from backend.stats.thresholds import LEAST_TRIALS
+from backend.analysis.grouping.measure_texts import range_of_unlike
+from backend.analysis.record import LOW_END, Record
 
 SideKind = Literal["run", "server"]
 # Where something differs: in what is compared, in the conditions, in the plan, on a host.
@@ -41,11 +41,16 @@ class PairFigure(Record, frozen=True, kw_only=True):
     """The figure of one side."""
 
     value: Number | None
-    low: Annotated[Number | None, Meta(description=f"Null with fewer than {LEAST_TRIALS} trials")]
+    low: Annotated[Number | None, Meta(description=LOW_END)]
     high: Number | None
+    interval: Annotated[str | None, Meta(description="What low and high cover")]
     step: Annotated[
         Number | None, Meta(description="The smallest step of a latency that the tool prints, µs")
     ]
+
+    @property
+    def range_of_unlike(self) -> tuple[float, float] | None:
+        return range_of_unlike(self)
 
 
 class PairRow(Record, frozen=True, kw_only=True):

@@ -71,7 +71,13 @@ def _figure(point: Point | None, metric: str) -> PairFigure | None:
 
 
 def figure_of_measure(measure: Measure) -> PairFigure:
-    return PairFigure(value=measure.value, low=measure.low, high=measure.high, step=measure.step)
+    return PairFigure(
+        value=measure.value,
+        low=measure.low,
+        high=measure.high,
+        interval=measure.interval,
+        step=measure.step,
+    )
 
 
 def judge_pairs(a: Side, b: Side, pairs: Sequence[tuple[Sweep, Sweep]]) -> list[JudgedPair]:

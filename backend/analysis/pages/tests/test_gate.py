@@ -1,11 +1,13 @@
 """The gate of a build: the verdict of each requirement, and what it is held against."""
 
 import random
+import re
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 import pytest
 
+from backend.analysis.compare.advice import as_sentence, found_text
 from backend.analysis.judge.requirements import read_requirements
 from backend.analysis.loading.selection import NotVisible
 from backend.analysis.pages.gate.describe import GateQuery, StillMeasured, judge_build
@@ -95,7 +97,10 @@ def test_a_requirement_below_the_noise_of_the_history_is_too_noisy_and_says_so(w
     (row,) = answer.rows
     assert answer.verdict == "too_noisy"
     assert row.tells_from > 0.05
-    assert "but the requirement is 1 %: the noise hides it." in row.text
+    # The same difference as in a comparison of these runs.
+    assert row.tells_from == row.ratio.finds_from
+    found = as_sentence(found_text(row.ratio.finds_from)).removesuffix(".")
+    assert f"{found}, but the requirement is 1 %: the noise hides it." in row.text
     assert row.advice.unit == "runs"
     assert (
         answer.settle.endswith("give a verdict in 67 % of cases.")
@@ -162,7 +167,7 @@ def test_another_load_tool_is_not_comparable_with_the_reason(workspace):
     specs = [CellSpec(version="new", tool="ab", rates=spread(1000))]
     answer = gate(workspace, of(add_run(workspace, 20, branch="topic", specs=specs)))
     assert answer.verdict == "not_comparable"
-    assert "oad tool differs: ab, wrk" in answer.rows[0].text
+    assert "oad tool differs: wrk, ab; may_differ=tool allows it." in answer.rows[0].text
     assert answer.outcome.status == "not_comparable"
 
 
@@ -263,6 +268,19 @@ def test_more_runs_of_the_candidate_count_together(workspace):
     answer = judge_build(asked, workspace_ids=[workspace.pk], viewer="viewer")
     assert answer.verdict == "regressed"
     assert len(answer.candidate.runs) == 3
+
+
+def test_a_limit_within_the_interval_says_so_and_what_to_measure(workspace):
+    add_run(workspace, 1)
+    build = add_run(workspace, 2, branch="topic")
+    verdict = gate(workspace, of(build), "throughput > 1000")
+    (row,) = verdict.rows
+    assert row.verdict == "too_noisy"
+    assert re.fullmatch(r"1,000 requests/s \[99\d, 1,0[01]\d\]", row.change)
+    remedy = "The interval includes the limit: measure more trials of the candidate."
+    assert row.change in row.text
+    assert row.text.endswith(remedy)
+    assert verdict.settle == remedy
 
 
 def test_limits_are_held_without_a_ratio(workspace):
