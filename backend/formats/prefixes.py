@@ -154,15 +154,21 @@ def _without_prefixes(text: PlainText, layers: int) -> list[PlainText]:
     if prefix is None:
         return [text]
     names = _names(prefix, text.artefact)
-    # The lines of several services are parted once: each text of theirs is looked through again.
-    most = 1 if text.is_parted or prefix.has_one_name else MOST_NAMES
-    if len(names) > most or (prefix.has_one_name and not names):
+    if not _may_be_removed(text, prefix, len(names)):
         return [text]
     return [
         inner
         for name in (names if len(names) > 1 else [""])
         for inner in _without_prefixes(_removed(text, prefix, name), layers - 1)
     ]
+
+
+def _may_be_removed(text: PlainText, prefix: Prefix, names: int) -> bool:
+    """Whether a prefix with so many names is taken off. The lines of several services are parted
+    once: each text of theirs is looked through again."""
+    if prefix.has_one_name:
+        return names == 1
+    return names <= (1 if text.is_parted else MOST_NAMES)
 
 
 def _head(artefact: RawArtefact) -> bytes:
