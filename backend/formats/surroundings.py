@@ -13,11 +13,11 @@ from backend.formats.tools import TOOLS, is_claimed, read_alone
 
 # Of a line with up to three figures, "Requests/sec:   93.35" or "http_reqs....: 500", and of a row
 # in boxes. The rows of other tables have the same names in each table of one report.
-_LABEL = re.compile(
-    r"(?P<label>[A-Za-z][\w/%()\[\],+ -]{0,60}?)(?: *[:=]| {2,}|\.{3,})"
-    r"(?=[^\d]{0,80}\d)(?:[^\d]{0,80}\d[\d.,]{0,30}){1,3}[^\d]{0,80}$"
-    r"|\u2502 {0,8}(?P<cell>[A-Za-z][\w/ -]{0,60}?) *\u2502.*\d"
-)
+_LABEL = re.compile(r"[A-Za-z][\w/%()\[\],+-]*(?: [\w/%()\[\],+-]+)*(?= {0,80}[:=]| {2}|\.{3})")
+_FIGURE = re.compile(r"\d[\d.,]*")
+MOST_FIGURES = 3
+BAR = "\u2502"
+LONGEST_LINE = 200
 # Behind the end of a report, so many of its labels again are of another one.
 FEWEST_AGAIN = 2
 OF_RUN = ("elapsed_s", "reported_rps")
@@ -45,17 +45,15 @@ class Region:
         tool = self.part.tool
         return tool is not None and is_claimed(tool, self.part.source.part(first, last))
 
-    def between(self, first: int, last: int) -> list[Line]:
-        return [line for line in self.lines if first <= line.number <= last]
+    def has_labels_of_run(self, paragraph: Sequence[Line]) -> bool:
+        """Whether lines have labels again that the report above them has."""
+        return not self.is_above and len(_labels_of(paragraph) & self._labels) >= FEWEST_AGAIN
 
-    def begins_again(self, paragraph: Sequence[Line]) -> bool:
-        """Whether lines below the report change what is read of it, and have labels of it again:
-        they are of another report, of which its tool does not know the first lines. A later report
-        that replaces the first one has a rate of its own."""
-        if self.is_above or len(_labels_of(paragraph) & self._labels) < FEWEST_AGAIN:
-            return False
-        figures = self._figures_without(paragraph[0].number, paragraph[-1].number)
-        known = self.trial.figures()
+    def is_of_another(self, first: int, last: int) -> bool:
+        """Whether lines below the report and those behind them change what is read of it, but not
+        its time and rate: with its labels, they are of another report, of which its tool does not
+        know the first lines. A later report that replaces the first one has a rate of its own."""
+        figures, known = self._figures_without(first, last), self.trial.figures()
         if figures is None or any(figures[name] != known[name] for name in OF_RUN):
             return False
         return not is_filled({**known, "incomplete": None}, figures)
@@ -126,8 +124,18 @@ def _end_of(lines: Sequence[Line], ends: Sequence[str]) -> int:
 
 
 def _labels_of(lines: Sequence[Line]) -> set[str]:
-    matches = (_LABEL.match(line.text) for line in lines)
-    return {(match["label"] or match["cell"]).lower() for match in matches if match is not None}
+    return {label for line in lines if (label := _label_of(line.text))}
+
+
+def _label_of(text: str) -> str:
+    if len(text) > LONGEST_LINE:
+        return ""
+    if text.startswith(BAR):
+        name, _, cells = text.strip(f"{BAR} ").partition(BAR)
+        return name.strip().lower() if _FIGURE.search(cells) else ""
+    label = _LABEL.match(text)
+    figures = _FIGURE.findall(text, label.end()) if label else ()
+    return label[0].lower() if label and 0 < len(figures) <= MOST_FIGURES else ""
 
 
 def paragraphs_in(lines: Sequence[Line]) -> Iterator[list[Line]]:

@@ -12,7 +12,7 @@ from typing import Any
 from backend.formats.blocks import DRAWN, JSON
 from backend.formats.model import FormatError
 from backend.formats.parts import TEXT, Part
-from backend.formats.surroundings import Region, paragraphs_in, regions_around
+from backend.formats.surroundings import BAR, Region, paragraphs_in, regions_around
 from backend.formats.text import Line
 
 # A paragraph with so many labelled numbers, or so many of the field, is of a report.
@@ -124,8 +124,8 @@ def _needless(region: Region, places: Sequence[tuple[int, int]]) -> list[tuple[i
 def _again(region: Region) -> list[tuple[int, int]]:
     """Below the run: from where another report of its tool begins, although the tool reads it."""
     paragraphs = list(paragraphs_in(region.lines))
-    begin = next((each for each in paragraphs if region.begins_again(each)), None)
-    if begin is None:
+    begin = next((each for each in paragraphs if region.has_labels_of_run(each)), None)
+    if begin is None or not region.is_of_another(*_lines_of(begin)):
         return []
     rest = [each for each in paragraphs if each[0].number >= begin[0].number]
     reports = [each for each in rest if each is begin or _is_report(each)]
@@ -159,4 +159,4 @@ def _is_of_field(text: str) -> bool:
 
 
 def _is_row(text: str) -> bool:
-    return _ROW.match(text) is not None and _is_of_field(text)
+    return BAR in text and _ROW.match(text) is not None and _is_of_field(text)

@@ -84,9 +84,12 @@ class Report:
         )
 
     def _cut_off(self) -> FormatError:
+        why = "cut off before its status codes"
+        if self._under(CODES) is not None:
+            why = "cut off or damaged: its summary, histogram and status codes do not describe "
+            why += "the same responses"
         return last_line(self.block).refusal(
-            "The oha report is cut off or damaged: its summary, histogram and status codes do not "
-            "describe the same responses.",
+            f"The oha report is {why}.",
             expected=f'all lines from "Summary:" to those under "{CODES}"',
         )
 

@@ -48,6 +48,19 @@ def test_a_cut_off_report_is_incomplete_or_refused_but_never_wrong(cut):
     assert trial.incomplete or trial == whole
 
 
+def test_a_summary_alone_is_refused_for_what_it_lacks():
+    text = """Summary:
+  Success rate:\t100.00%
+  Total:\t3.2110 secs
+  Slowest:\t0.0310 secs
+  Fastest:\t0.0007 secs
+  Average:\t0.0042 secs
+  Requests/sec:\t11832.4410
+"""
+    with pytest.raises(FormatError, match="cut off before its status codes"):
+        parse([RawArtefact.of("text", text.encode())])
+
+
 def test_status_lines_that_the_histogram_contradicts_are_refused():
     with pytest.raises(FormatError, match="cut off or damaged"):
         read(TEXT.replace("[200] 1569", "[200] 1560"))
