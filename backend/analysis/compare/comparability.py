@@ -30,7 +30,7 @@ from backend.analysis.figures import Outcome, Status
 from backend.analysis.grouping.fired_checks import Fired
 from backend.analysis.grouping.grouping import Grouping, SeriesGroup
 from backend.analysis.grouping.unread import UnreadSeries
-from backend.analysis.query.factors import DEFAULT_MUST_MATCH, MACHINE, Factor
+from backend.analysis.query.factors import MACHINE, Factor, MustMatch
 from backend.analysis.record import record_of
 
 NOTHING_MEASURED = Reason("no measurement matches this query", "Remove a filter.", Harm.FORBIDS)
@@ -90,18 +90,16 @@ def judge_comparability(
     *,
     trials: int,
     grouping: Grouping,
-    must_match: Collection[str] = DEFAULT_MUST_MATCH,
-    may_differ: Collection[str] = (),
+    must_match: MustMatch,
     override: bool = False,
 ) -> Comparability:
     """May these series be ranked against each other, and if not, why not.
 
-    `trials`: how many there are in all. `may_differ`: factors that the asker lets differ.
-    `override`: the reader wants a ranking nevertheless.
+    `trials`: how many there are in all. `override`: the reader wants a ranking nevertheless.
     """
     if not groups:
         return Comparability("not_comparable", (), (NOTHING_MEASURED,))
-    differences = find_differences(groups, grouping, must_match, may_differ)
+    differences = find_differences(groups, grouping, must_match)
     refused = _refused(differences)
     confounded = _confounded(differences)
     caveats = _caveats(differences, confounded)

@@ -29,8 +29,7 @@ def judge_pair(
         fired := collect_fired_checks(points, check_sweeps(sweeps), dismissals),
         trials=count_trials(points),
         grouping=a.grouping,
-        must_match=a.demands.must_match,
-        may_differ=may_differ,
+        must_match=replace(a.demands.must_match, may_differ=may_differ),
     )
     return Judgement(pair[0].group.label, sweeps, tuple(fired), comparability)
 
