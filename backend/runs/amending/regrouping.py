@@ -5,7 +5,7 @@ would give.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
@@ -47,14 +47,15 @@ NAME_CHECKS = frozenset({"unknown-server-version", "unknown-host", "development-
 # The place of each check among all.
 _PLACES = {id_: place for place, id_ in enumerate(CHECKS)}
 # Of one transaction that undoes a merge: so many runs, trials and bytes of both are in memory at a
-# time; one run is never divided.
+# time; one run is never divided, but for the texts that its checks are made of.
 RUNS_AT_ONCE, TRIALS_AT_ONCE, BYTES_AT_ONCE = 50, 10_000, 8 << 20
 # Of the large columns of a run, those that are needed.
 _LARGE_COLUMNS = ("as_read", "server_tails")
 _RUN_COLUMNS = (*HOST_ROLES, "started_at", "finished_at", "labels", "notes", "as_read")
 # The active corrections of each run, the earliest first.
 _OfRuns = Mapping[UUID, Sequence[Correction]]
-_TRIAL_COLUMNS = (*MEMBER_COLUMNS, "run", "as_read", "checks", "server_tail", "printed")
+_TRIAL_COLUMNS = (*MEMBER_COLUMNS, "run", "as_read")
+_CHECK_COLUMNS = ("checks", "server_tail")
 
 
 def regroup(run: Run, corrections: Sequence[Correction]) -> None:
@@ -146,14 +147,19 @@ def _regroup_trials(runs: Sequence[Run], corrections: _OfRuns) -> None:
 
 
 def _stored_columns(trial: Trial) -> tuple[object, ...]:
-    return trial.cell_id, trial.as_read, trial.checks
+    return trial.cell_id, trial.as_read
 
 
 # Trials share what was read of them, which may be large: each text is sent once.
 _SAVE = """
-UPDATE runs_trial SET cell_id = changed.cell, as_read = kinds.as_read, checks = changed.checks
-FROM jsonb_to_recordset(%s::jsonb) AS changed (id uuid, cell uuid, kind int, checks jsonb)
+UPDATE runs_trial SET cell_id = changed.cell, as_read = kinds.as_read
+FROM jsonb_to_recordset(%s::jsonb) AS changed (id uuid, cell uuid, kind int)
 JOIN jsonb_to_recordset(%s::jsonb) AS kinds (kind int, as_read jsonb) USING (kind)
+WHERE runs_trial.id = changed.id
+"""
+_SAVE_CHECKS = """
+UPDATE runs_trial SET checks = changed.checks
+FROM jsonb_to_recordset(%s::jsonb) AS changed (id uuid, checks jsonb)
 WHERE runs_trial.id = changed.id
 """
 # Nothing but trials refers to a cell.
@@ -175,7 +181,6 @@ def _save_changed(trials: Sequence[Trial]) -> None:
             "id": str(trial.pk),
             "cell": str(trial.cell_id),
             "kind": kinds[id(trial.as_read)]["kind"],
-            "checks": trial.checks,
         }
         for trial in trials
     ]
@@ -289,25 +294,54 @@ class _Group:
 
 
 def _give_checks(trials: Sequence[Trial], outcomes: Sequence[_Outcome]) -> None:
-    """The stored findings of each trial, with those of `NAME_CHECKS` for its current names."""
-    named: dict[tuple[object, ...], list[dict[str, Any]]] = {}
-    for trial, outcome in zip(trials, outcomes, strict=True):
-        key = (trial.run_id, outcome.series.pk, trial.server_tail, trial.printed.get("software"))
-        if key not in named:
-            named[key] = _checks_by_name(trial, outcome.series)
-        kept = [finding for finding in trial.checks if finding["id"] not in NAME_CHECKS]
-        trial.checks = sorted(kept + named[key], key=lambda finding: _PLACES.get(finding["id"], -1))
+    """Store the findings of each trial with those of `NAME_CHECKS` for its current names, of few
+    trials at a time."""
+    named = {trial.pk: (trial, each.series) for trial, each in zip(trials, outcomes, strict=True)}
+    stored = Trial.objects.filter(run__in={trial.run_id for trial in trials}).order_by()
+    sizes = stored.values_list("pk", bytes_of_columns(Trial, _CHECK_COLUMNS))
+    sized = ((pk, (1, size)) for pk, size in sizes)
+    for some in portions(sized, (TRIALS_AT_ONCE, BYTES_AT_ONCE)):
+        rows = stored.filter(pk__in=some).values_list("pk", *_CHECK_COLUMNS, "printed__software")
+        _save_checks(_changed_checks(rows, named))
 
 
-def _checks_by_name(trial: Trial, series: Series) -> list[dict[str, Any]]:
+# pk, checks, what the server printed last, and the software that the output names.
+_CheckRow = tuple[UUID, list[dict[str, Any]], str, str | None]
+
+
+def _changed_checks(
+    rows: Iterable[_CheckRow], named: Mapping[UUID, tuple[Trial, Series]]
+) -> Iterator[dict[str, Any]]:
+    """The id and the findings of each trial whose findings change."""
+    found: dict[tuple[object, ...], list[dict[str, Any]]] = {}
+    for pk, checks, tail, software in rows:
+        trial, series = named[pk]
+        key = (trial.run_id, series.pk, tail, software)
+        if key not in found:
+            found[key] = _checks_by_name(trial.run, series, tail, software)
+        kept = [finding for finding in checks if finding["id"] not in NAME_CHECKS]
+        after = sorted(kept + found[key], key=lambda finding: _PLACES.get(finding["id"], -1))
+        if after != checks:
+            yield {"id": str(pk), "checks": after}
+
+
+def _save_checks(changed: Iterable[Mapping[str, Any]]) -> None:
+    if rows := list(changed):
+        with connection.cursor() as cursor:
+            cursor.execute(_SAVE_CHECKS, [as_json(rows)])
+
+
+def _checks_by_name(
+    run: Run, series: Series, server_tail: str, software: str | None
+) -> list[dict[str, Any]]:
     """The findings of `NAME_CHECKS`."""
     server = identity_fields(series.server)
     named = check_trial(
         CheckInput(
             server_version=server["version"],
-            server_software=trial.printed.get("software"),
-            host_known=trial.run.server_host is not None,
-            server_texts=tuple(server_texts(server, trial.server_tail, trial.run)),
+            server_software=software,
+            host_known=run.server_host is not None,
+            server_texts=tuple(server_texts(server, server_tail, run)),
         ),
         only=NAME_CHECKS,
     )

@@ -242,7 +242,7 @@ def test_runs_of_many_trials_are_computed_again_in_portions(lab, monkeypatch, li
     [
         {"server_tails": {"a": "x" * 60_000}},
         {"as_read": {"notes": "x" * 60_000}},
-        {"trials__server_tail": "x" * 60_000},
+        {"trials__load": {"connections": 8, "unknown": "x" * 60_000}},
     ],
 )
 def test_large_runs_are_computed_again_a_few_at_a_time(lab, monkeypatch, large):
@@ -258,6 +258,28 @@ def test_large_runs_are_computed_again_a_few_at_a_time(lab, monkeypatch, large):
     together = watch_portions(monkeypatch)
     assert undo_merge(merged, by=None)
     assert together == [1, 1, 1, 1]
+
+
+def test_what_the_servers_of_a_run_printed_is_read_a_few_trials_at_a_time(lab, monkeypatch):
+    """10,000 trials of one run may have 800 MB of it."""
+    read(lab, servers=["a"] * 4)
+    read(lab, servers=["b"], text=WRK + "y\n")
+    Trial.objects.update(server_tail="x" * 60_000 + " Debug mode: on")
+    merged = merge(lab.workspace, Kind.SERVER, "a", "b", lab.user)
+    Trial.objects.update(checks=[])
+    monkeypatch.setattr(regrouping, "BYTES_AT_ONCE", 130_000)
+    together = []
+    changed_checks = regrouping._changed_checks
+
+    def watch(rows, named):
+        together.append(len(rows := list(rows)))
+        return changed_checks(rows, named)
+
+    monkeypatch.setattr(regrouping, "_changed_checks", watch)
+    assert undo_merge(merged, by=None)
+    assert together == [2, 2]
+    again = Trial.objects.filter(cell__series__server__name="a")
+    assert all("development-mode" in {each["id"] for each in trial.checks} for trial in again)
 
 
 @pytest.mark.parametrize("kind", Kind)
