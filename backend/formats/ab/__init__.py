@@ -52,7 +52,7 @@ def read(sources: Sequence[Source]) -> list[Entry]:
             expected="one report with at most one -g and one -e file",
         )
     if not runs:
-        return [read_tsv(tables[0]) if tables else read_csv(curves[0])]
+        return [*map(read_tsv, tables), *map(read_csv, curves if not tables else ())]
     if isinstance(runs[0], ParsedTrial) and len(reports) < len(sources):
         return [with_files(runs[0], tables, curves)]
     return runs

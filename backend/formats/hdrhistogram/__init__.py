@@ -49,7 +49,7 @@ def read(sources: Sequence[Source]) -> list[Entry]:
 def _entries(source: Source) -> list[Entry]:
     if not any(is_log_line(line) for line in source.lines):
         starts = [at for at, line in enumerate(source.lines) if is_header(line)]
-        heads = source.lines[: starts[0]]
+        heads = source.lines[: starts[0]] if starts else []
         return [
             of_lines(read_or_refuse(_distribution, [*heads, *block], block), block)
             for block in blocks(source.lines, starts)

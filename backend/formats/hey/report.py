@@ -144,9 +144,9 @@ class Report:
         for text in self._section(STATUSES):
             words = text.split()
             if len(words) == 3 and words[0].startswith("[") and words[2] == "responses":
-                count = parse_count(words[1])
-                if count is not None:
-                    yield words[0].strip("[]"), count
+                code, count = words[0].strip("[]"), parse_count(words[1])
+                if code and count is not None:
+                    yield code, count
 
     def _latency_origin(self) -> str | None:
         if self._points():

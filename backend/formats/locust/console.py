@@ -40,7 +40,7 @@ def find_runs(source: Source) -> list[list[Line]]:
     elif starts:
         # What was asked for may stand above the first start.
         starts[0] = 0
-    return blocks(lines, starts)
+    return blocks(lines, sorted(set(starts)))
 
 
 def _with_limit(lines: Sequence[Line], start: int) -> int:

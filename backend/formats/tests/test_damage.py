@@ -2,6 +2,7 @@
 
 import pytest
 
+from backend.formats import FormatError, RawArtefact, parse
 from backend.testing.damage import captures, damaged, fault_of, readings, smaller
 
 
@@ -31,3 +32,15 @@ def test_what_fails_is_made_smaller_while_it_fails():
         "a": b"!",
         "b": b"k",
     }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Time taken for tests\nComplete requests:\nThread Stats Avg Stdev M +/- Stdev",
+        "Run time limit set to Starting Locust 2.\nStarting Locust 2.\n",
+    ],
+)
+def test_words_of_reports_without_a_report_are_refused(text):
+    with pytest.raises(FormatError):
+        parse([RawArtefact.of("file", text.encode())])

@@ -71,6 +71,11 @@ def test_a_cut_off_distribution_is_refused(cut):
         read(distribution()[:cut])
 
 
+def test_the_head_of_a_log_above_the_start_of_another_tool_is_refused():
+    with pytest.raises(FormatError):
+        parse([RawArtefact.of("file", b"Interval_Compressed_Histogram\nTest run id:")])
+
+
 def test_a_damaged_log_row_is_named():
     whole = log(VALUES)
     with pytest.raises(FormatError) as refused:

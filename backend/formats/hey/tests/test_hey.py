@@ -116,6 +116,11 @@ def test_blank_lines_below_titles_change_nothing():
     assert trial == alone
 
 
+def test_a_status_that_was_cut_out_is_no_status():
+    with pytest.raises(FormatError, match="cut off"):
+        read(GOOD.replace("[200]", "["))
+
+
 def test_rate_and_time_prove_that_nothing_failed():
     (trial,) = read(GOOD.strip())
     assert (trial.errors["connect"], trial.incomplete) == (0, False)

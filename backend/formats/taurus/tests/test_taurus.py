@@ -79,6 +79,12 @@ def test_a_dump_that_contradicts_itself_or_has_no_total_is_refused(old, new):
         read(CSV.replace(old, new))
 
 
+def test_a_form_feed_above_the_columns_ends_no_line():
+    (alone,) = parse([RawArtefact.of("stats.csv", CSV.encode())])
+    (trial,) = parse([RawArtefact.of("stats.csv", b"\x0c,,\n" + CSV.encode())])
+    assert trial.figures() == alone.figures()
+
+
 def test_a_code_that_has_no_name_leaves_the_responses_unknown():
     (trial,) = read(CSV.replace("rc_SocketTimeoutException", "rc_"))
     assert (trial.requests_completed, trial.status_counts, trial.errors) == (None, None, {})
