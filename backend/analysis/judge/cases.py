@@ -93,7 +93,8 @@ class TrialCounts:
 @dataclass(frozen=True, slots=True)
 class Judged:
     """A case with its verdict. `tells_from`: the smallest change that could be told, a share.
-    `too_few`: set where there is no interval, because a side has too few trials."""
+    `too_few`: set where there is no interval, because a side has too few trials. `bounds`: the
+    interval of the candidate's figure, where a limit is judged by it."""
 
     case: Case
     verdict: CaseVerdict
@@ -102,6 +103,7 @@ class Judged:
     tells_from: float | None = None
     advice: Advice | None = None
     too_few: TrialCounts | None = None
+    bounds: tuple[float, float] | None = None
 
     @property
     def is_decided(self) -> bool:
@@ -259,13 +261,27 @@ def _judge_alone(case: Case, family_size: FamilySize) -> Judged:
         return Judged(case, "not_comparable", case.why)
     if requirement.limit is None or measure.value is None:
         return Judged(case, "not_comparable", f"{requirement.metric.label} is unknown.")
-    low, high = (
-        _interval(case, family_size) if case.is_estimated else (measure.value, measure.value)
-    )
+    if not case.is_estimated:
+        return Judged(case, _against_limit(requirement, measure.value, measure.value), "")
+    return _judge_limit(case, *_interval(case, family_size))
+
+
+def _judge_limit(case: Case, low: float | None, high: float | None) -> Judged:
+    """A limit held against the interval of the candidate's figure."""
     if low is None or high is None:
-        counts = TrialCounts(candidate=len(trial_values(measure)))
+        counts = TrialCounts(candidate=len(trial_values(case.measure)))
         return Judged(case, "too_noisy", "", too_few=counts)
-    return Judged(case, _against_limit(requirement, low, high), "")
+    verdict = _against_limit(case.requirement, low, high)
+    why = _limit_remedy(case.measure) if verdict == "too_noisy" else ""
+    return Judged(case, verdict, why, bounds=(low, high))
+
+
+def _limit_remedy(measure: Measure) -> str:
+    """What would tell on which side of a limit a figure is."""
+    if measure.has_two_modes:
+        return as_sentence(PART_THE_MODES)
+    unit = "trial" if measure.sample is None else measure.sample.units.unit
+    return f"The interval includes the limit: measure more {unit}s of the candidate."
 
 
 def _interval(case: Case, family_size: FamilySize) -> tuple[float | None, float | None]:

@@ -1,11 +1,12 @@
 """The answer of the gate in sentences."""
 
 from collections.abc import Sequence
+from math import inf
 
 from backend.analysis.compare.ratio_texts import ratio_text
 from backend.analysis.grouping.measure_texts import measure_text
 from backend.analysis.judge.cases import CaseVerdict, Judged, TrialCounts
-from backend.analysis.query.units import figure_text, place_text
+from backend.analysis.query.units import figure_text, interval_text, place_text
 from backend.noise.sentences import share_text
 from backend.stats.sample_size import MOST_ADVISED, Advice
 from backend.stats.thresholds import LEAST_TRIALS, percent
@@ -61,11 +62,14 @@ def row_text(judged: Judged, axis: str, *, is_history: bool) -> str:
 
 
 def change_text(judged: Judged) -> str | None:
-    """`1.31× [1.2, 1.42], 4.2 ms → 5.5 ms`; of a limit, the figure alone. None where unknown."""
+    """`1.31× [1.2, 1.42], 4.2 ms → 5.5 ms`; of a limit, the figure with the interval that is held
+    against it. None where unknown."""
     unit = judged.case.requirement.metric.unit
     after = measure_text(judged.case.measure, unit)
-    if after is None or judged.case.requirement.share is None:
-        return after
+    if after is None:
+        return None
+    if judged.case.requirement.share is None:
+        return after if judged.bounds is None else interval_text(after, *judged.bounds, unit)
     if judged.ratio is None or judged.before is None:
         return None
     before = figure_text(judged.before, unit)
@@ -186,9 +190,13 @@ def _settle_few(rows: Sequence[Judged], axis: str, *, is_history: bool) -> str:
 
 
 def _settle_noisy(rows: Sequence[Judged]) -> str:
-    advices = [row.advice for row in rows if row.verdict == "too_noisy" and row.advice is not None]
+    noisy = [row for row in rows if row.verdict == "too_noisy"]
+    advices = [row.advice for row in noisy if row.advice is not None]
     if not advices:
-        return ""
-    hopeless = [advice for advice in advices if advice.more is None]
-    most = max(advices, key=lambda advice: advice.more or 0)
-    return f"{advice_text(hopeless[0] if hopeless else most)}."
+        return next((row.why for row in noisy if row.why), "")
+    return f"{advice_text(max(advices, key=_more))}."
+
+
+def _more(advice: Advice) -> float:
+    """How many are advised; infinite where none are enough."""
+    return inf if advice.more is None else advice.more

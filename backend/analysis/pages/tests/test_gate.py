@@ -1,6 +1,7 @@
 """The gate of a build: the verdict of each requirement, and what it is held against."""
 
 import random
+import re
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
@@ -263,6 +264,19 @@ def test_more_runs_of_the_candidate_count_together(workspace):
     answer = judge_build(asked, workspace_ids=[workspace.pk], viewer="viewer")
     assert answer.verdict == "regressed"
     assert len(answer.candidate.runs) == 3
+
+
+def test_a_limit_within_the_interval_says_so_and_what_to_measure(workspace):
+    add_run(workspace, 1)
+    build = add_run(workspace, 2, branch="topic")
+    verdict = gate(workspace, of(build), "throughput > 1000")
+    (row,) = verdict.rows
+    assert row.verdict == "too_noisy"
+    assert re.fullmatch(r"1,000 requests/s \[99\d, 1,0[01]\d\]", row.change)
+    remedy = "The interval includes the limit: measure more trials of the candidate."
+    assert row.change in row.text
+    assert row.text.endswith(remedy)
+    assert verdict.settle == remedy
 
 
 def test_limits_are_held_without_a_ratio(workspace):
