@@ -1,8 +1,9 @@
 """What would decide a comparison that is too noisy to call, and what it could have found."""
 
 from dataclasses import dataclass
-from math import log1p
+from math import inf, log1p
 
+from backend.analysis.compare.ratio_texts import factor_text
 from backend.analysis.compare.replication import run_share_text
 from backend.noise.sentences import share_text
 from backend.runs.checks.interruptions import RESTART
@@ -35,7 +36,7 @@ def found_text(finds_from: float) -> str:
     """`a difference of 6 % or more would have been found`: of a comparison that found none."""
     if finds_from < 1:
         return f"a difference of {share_text(finds_from)} or more would have been found"
-    return f"only a difference of {1 + finds_from:.2g}× or more would have been found"
+    return f"only a difference of {factor_text(1 + finds_from, inf)}× or more would have been found"
 
 
 @dataclass(frozen=True, slots=True)

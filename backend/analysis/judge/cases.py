@@ -25,7 +25,7 @@ from backend.noise.models import HostNoise
 from backend.stats import Ratio
 from backend.stats.comparison import Comparison, Floor, Rule, matched_pairs
 from backend.stats.replicates import Sample, centre_of, shared_confidence
-from backend.stats.sample_size import Advice, trials_needed
+from backend.stats.sample_size import Advice, least_difference, trials_needed
 from backend.stats.sequential import intervals_shared
 
 # From the gravest: the verdict of an answer is the first of these that any of its cases has.
@@ -92,7 +92,7 @@ class TrialCounts:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A case with its verdict. `tells_from`: the smallest change that could be told, a share.
+    """A case with its verdict. `tells_from`: which change would have been found, a share.
     `too_few`: set where there is no interval, because a side has too few trials. `bounds`: the
     interval of the candidate's figure, where a limit is judged by it."""
 
@@ -227,7 +227,7 @@ def _judge_comparison(case: Case, comparison: Comparison, relevant: float) -> Ju
     worse = (comparison.low, comparison.high)
     if not requirement.is_lower_better:
         worse = (-comparison.high, -comparison.low)
-    tells_from = expm1(precision.half_width)
+    tells_from = least_difference(precision)
     if worse[0] > requirement.tolerance:
         return Judged(case, "regressed", "", ratio, tells_from)
     if worse[1] <= requirement.tolerance:

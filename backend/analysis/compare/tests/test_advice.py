@@ -72,6 +72,7 @@ def test_runs_are_advised_up_to_thirty_too():
     [
         (0.0612, "a difference of 6.1 % or more would have been found"),
         (2.1, "only a difference of 3.1× or more would have been found"),
+        (12_300, "only a difference of 12000× or more would have been found"),
     ],
 )
 def test_a_negative_answer_names_a_difference(share, text):

@@ -95,7 +95,7 @@ class GateRow(Record, frozen=True, kw_only=True):
     ]
     tells_from: Annotated[
         Number | None,
-        Meta(description="The smallest change that the runs can show; 0.05 is 5 %"),
+        Meta(description="Which change would have been found in 4 of 5 cases or more; 0.05 is 5 %"),
     ]
     baseline_runs: Annotated[
         Number, Meta(description="Runs of the baseline that counted: those since its last change")

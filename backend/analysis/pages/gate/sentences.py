@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from math import inf
 
+from backend.analysis.compare.advice import as_sentence, found_text
 from backend.analysis.compare.ratio_texts import ratio_text
 from backend.analysis.grouping.measure_texts import measure_text
 from backend.analysis.judge.cases import CaseVerdict, Judged, TrialCounts
 from backend.analysis.query.units import figure_text, interval_text, place_text
-from backend.noise.sentences import share_text
 from backend.stats.sample_size import MOST_ADVISED, Advice
 from backend.stats.thresholds import LEAST_TRIALS, percent
 
@@ -77,13 +77,14 @@ def change_text(judged: Judged) -> str | None:
 
 
 def _noise_text(judged: Judged) -> str:
-    """What the history can tell, and that less was asked for."""
-    share = judged.case.requirement.share or 0.0
-    tells = judged.tells_from or 0.0
-    least = f"These runs can show changes of {share_text(tells)} or more"
-    if tells > abs(share):
-        return f"{least}, but the requirement is {percent(abs(share))}: the noise hides it."
-    return f"{least}; the interval includes the accepted change."
+    """Which change would have been found, as in a comparison, and that less was asked for."""
+    if judged.ratio is None or judged.ratio.finds_from is None:
+        return "The change is beyond noise, and the interval includes the accepted change."
+    share = abs(judged.case.requirement.share or 0.0)
+    found = as_sentence(found_text(judged.ratio.finds_from)).removesuffix(".")
+    if judged.ratio.finds_from > share:
+        return f"{found}, but the requirement is {percent(share)}: the noise hides it."
+    return f"{found}; the interval includes the accepted change."
 
 
 def _counts_text(counts: TrialCounts) -> str:

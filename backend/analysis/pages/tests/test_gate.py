@@ -7,6 +7,7 @@ from uuid import uuid4
 
 import pytest
 
+from backend.analysis.compare.advice import as_sentence, found_text
 from backend.analysis.judge.requirements import read_requirements
 from backend.analysis.loading.selection import NotVisible
 from backend.analysis.pages.gate.describe import GateQuery, StillMeasured, judge_build
@@ -96,7 +97,10 @@ def test_a_requirement_below_the_noise_of_the_history_is_too_noisy_and_says_so(w
     (row,) = answer.rows
     assert answer.verdict == "too_noisy"
     assert row.tells_from > 0.05
-    assert "but the requirement is 1 %: the noise hides it." in row.text
+    # The same difference as in a comparison of these runs.
+    assert row.tells_from == row.ratio.finds_from
+    found = as_sentence(found_text(row.ratio.finds_from)).removesuffix(".")
+    assert f"{found}, but the requirement is 1 %: the noise hides it." in row.text
     assert row.advice.unit == "runs"
     assert (
         answer.settle.endswith("give a verdict in 67 % of cases.")
