@@ -30,7 +30,7 @@ from backend.analysis.figures import Outcome, Status
 from backend.analysis.grouping.fired_checks import Fired
 from backend.analysis.grouping.grouping import Grouping, SeriesGroup
 from backend.analysis.grouping.unread import UnreadSeries
-from backend.analysis.query.factors import DEFAULT_MUST_MATCH, MACHINE, Factor
+from backend.analysis.query.factors import MACHINE, Factor, MustMatch
 from backend.analysis.record import record_of
 
 NOTHING_MEASURED = Reason("no measurement matches this query", "Remove a filter.", Harm.FORBIDS)
@@ -90,7 +90,7 @@ def judge_comparability(
     *,
     trials: int,
     grouping: Grouping,
-    must_match: Collection[str] = DEFAULT_MUST_MATCH,
+    must_match: MustMatch,
     override: bool = False,
 ) -> Comparability:
     """May these series be ranked against each other, and if not, why not.

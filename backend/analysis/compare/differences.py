@@ -2,11 +2,18 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from backend.analysis.compare.measured_factors import find_measured_factors
 from backend.analysis.grouping.grouping import Grouping, SeriesGroup
-from backend.analysis.query.factors import FACTORS, HOST_FACTORS, MACHINE, TESTED, Factor
+from backend.analysis.query.factors import (
+    FACTORS,
+    HOST_FACTORS,
+    MACHINE,
+    TESTED,
+    Factor,
+    MustMatch,
+)
 from backend.analysis.query.field import Field, value_of
 from backend.analysis.query.fields import COVERS, FIELDS, IDENTITY, LOADS, OF_PART, RUN_PARTS
 from backend.analysis.query.records import LoadedCell
@@ -55,9 +62,9 @@ class Differences:
 
 
 def find_differences(
-    groups: Sequence[SeriesGroup], grouping: Grouping, must_match: Collection[str]
+    groups: Sequence[SeriesGroup], grouping: Grouping, must_match: MustMatch
 ) -> Differences:
-    """The differences between and within `groups`. `must_match`: the workspace's host factors."""
+    """The differences between and within `groups`."""
     axis = FIELDS[grouping.x]
     every_cell = [cell for group in groups for cell in group.cells()]
     measured = find_measured_factors(every_cell)
@@ -99,17 +106,10 @@ def _only(
     return tuple(factor for factor in factors if holds(factor, cells))
 
 
-def _conditions_judged(measured: Sequence[Factor], must_match: Collection[str]) -> list[Factor]:
+def _conditions_judged(measured: Sequence[Factor], must_match: MustMatch) -> list[Factor]:
     """The factors, those of the measurements in place of what was declared of the same."""
-    declared = (_with_rule(factor, must_match) for factor in FACTORS)
+    declared = map(must_match.apply, FACTORS)
     return list({factor.id: factor for factor in (*declared, *measured)}.values())
-
-
-def _with_rule(factor: Factor, must_match: Collection[str]) -> Factor:
-    """The factor under the workspace's choice of what must match."""
-    if factor.id not in HOST_FACTORS:
-        return factor
-    return replace(factor, rule="axis" if factor.id in must_match else "note")
 
 
 def _unasked_run_parts(grouping: Grouping) -> set[str]:

@@ -1,8 +1,8 @@
 """What a comparison is made of: the cells of a query, loaded, grouped and computed into points."""
 
 import uuid
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
 from backend.analysis.compare.entrant import Entrant
 from backend.analysis.compare.ratios import Yardstick, floor_of
@@ -26,7 +26,7 @@ from backend.analysis.grouping.unread import (
 from backend.analysis.loading.histogram_cache import merged_percentiles
 from backend.analysis.loading.rows import fetch_cells, fetch_dismissals, fetch_trials
 from backend.analysis.query.compare_query import CompareQuery
-from backend.analysis.query.factors import DEFAULT_MUST_MATCH
+from backend.analysis.query.factors import MustMatch
 from backend.analysis.query.field import Value, ordered
 from backend.analysis.query.metrics import METRICS, Metric, shown
 from backend.analysis.query.records import LoadedCell, LoadedRun
@@ -41,7 +41,7 @@ class Demands:
     """The settings of the workspaces: the smallest difference that matters, and what must match."""
 
     relevant: float = RELEVANT_SHARE
-    must_match: Collection[str] = DEFAULT_MUST_MATCH
+    must_match: MustMatch = field(default_factory=MustMatch)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class Gathered:
             return Demands()
         return Demands(
             relevant=max(run.relevant_share for run in self.runs),
-            must_match=frozenset(name for run in self.runs for name in run.must_match),
+            must_match=MustMatch({name for run in self.runs for name in run.must_match}),
         )
 
     def entrants(self, sweep: Sweep) -> list[Entrant]:

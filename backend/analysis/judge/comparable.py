@@ -1,5 +1,6 @@
 """Whether two series may be compared, and with which of their trials."""
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from backend.analysis.compare.comparability import judge_comparability
@@ -12,8 +13,10 @@ from backend.analysis.grouping.sweep import Sweep
 from backend.stats.replicates import Sample
 
 
-def judge_pair(a: Gathered, b: Gathered, pair: tuple[Sweep, Sweep]) -> Judgement:
-    """Whether a series of `a` and one of `b` may be compared."""
+def judge_pair(
+    a: Gathered, b: Gathered, pair: tuple[Sweep, Sweep], may_differ: Collection[str] = ()
+) -> Judgement:
+    """Whether a series of `a` and one of `b` may be compared. `may_differ`: ids of factors."""
     # A series that both sides have is two here: checks tell series apart by their ids.
     sweeps = tuple(
         replace(sweep, group=replace(sweep.group, id=f"{side}{sweep.group.id}"))
@@ -26,7 +29,7 @@ def judge_pair(a: Gathered, b: Gathered, pair: tuple[Sweep, Sweep]) -> Judgement
         fired := collect_fired_checks(points, check_sweeps(sweeps), dismissals),
         trials=count_trials(points),
         grouping=a.grouping,
-        must_match=a.demands.must_match,
+        must_match=replace(a.demands.must_match, may_differ=may_differ),
     )
     return Judgement(pair[0].group.label, sweeps, tuple(fired), comparability)
 

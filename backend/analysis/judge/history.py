@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from math import exp
 from statistics import fmean
+from typing import NamedTuple
 from uuid import UUID
 
 from msgspec import structs
@@ -18,6 +19,7 @@ from backend.analysis.grouping.points import Point
 from backend.analysis.grouping.sweep import Sweep
 from backend.analysis.judge.comparable import comparable_sample, judge_pair
 from backend.analysis.query.compare_query import CompareQuery
+from backend.analysis.query.factors import MACHINE
 from backend.analysis.query.field import Value
 from backend.analysis.query.metrics import Metric
 from backend.analysis.query.records import LoadedCell
@@ -176,14 +178,16 @@ def _judge_pair(
 
     A reader may compare two machines, and sees that they differ; an exit status has no reader.
     """
-    comparability = judge_pair(gathered, candidate, pair).comparability
+    # What the caller may allow is asked below, so that the answer names it.
+    judged_below = [factor for kept in MAY_DIFFER.values() for factor in kept.factors]
+    comparability = judge_pair(gathered, candidate, pair, judged_below).comparability
     if not comparability.allows_ranking:
         return comparability
     baseline, measured = (sweep.group.first for sweep in pair)
-    for name, (noun, read, tell) in MAY_DIFFER.items():
-        if name not in may_differ and read(baseline) != read(measured):
-            text = f"{noun} differs: {tell(baseline)}, {tell(measured)}"
-            remedy = f"Measure both with one {noun}, or allow it by may_differ={name}."
+    for name, kept in MAY_DIFFER.items():
+        if name not in may_differ and kept.read(baseline) != kept.read(measured):
+            text = f"{kept.noun} differs: {kept.tell(baseline)}, {kept.tell(measured)}"
+            remedy = f"Measure both with one {kept.noun}, or allow it by may_differ={name}."
             reason = Reason(text, remedy, Harm.FORBIDS, choice=f"may_differ={name} allows it")
             return replace(comparability, status="not_comparable", because=(reason,))
     return comparability
@@ -200,11 +204,23 @@ def _host_names(cell: LoadedCell) -> str:
     return " with ".join(names) or "unknown"
 
 
-# What a caller may let differ between a candidate and its baseline: its noun, and its value as it
-# is compared and as it is told.
-MAY_DIFFER: dict[str, tuple[str, Callable[[LoadedCell], Hashable], Callable[[LoadedCell], str]]] = {
-    "host": ("host", _host_ids, _host_names),
-    "tool": ("load tool", lambda cell: cell.series.tool, lambda cell: cell.series.tool),
+class _Kept(NamedTuple):
+    """What a caller may let differ between a candidate and its baseline: its noun, its value as it
+    is compared and as it is told, and the factors of a comparison that are about it."""
+
+    noun: str
+    read: Callable[[LoadedCell], Hashable]
+    tell: Callable[[LoadedCell], str]
+    factors: Collection[str]
+
+
+def _tool(cell: LoadedCell) -> str:
+    return cell.series.tool
+
+
+MAY_DIFFER = {
+    "host": _Kept("host", _host_ids, _host_names, MACHINE),
+    "tool": _Kept("load tool", _tool, _tool, ("tool",)),
 }
 
 

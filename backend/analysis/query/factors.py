@@ -5,7 +5,7 @@ for, such as a request header or a kernel, is a line in the tables here.
 """
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from backend.analysis.query.field import Field, Rule, reader_of
 from backend.analysis.query.fields import FIELDS
@@ -130,6 +130,25 @@ FACTORS = (
 # What a workspace may choose to demand or to let pass, and what it demands unless it chose.
 HOST_FACTORS = {factor.id: factor for factor in _HOSTS}
 DEFAULT_MUST_MATCH = tuple(factor.id for factor in _of_hosts("axis"))
+
+
+@dataclass(frozen=True, slots=True)
+class MustMatch:
+    """`facts`: of the hosts, by the choice of the workspace. `may_differ`: factors that the asker
+    lets differ all the same."""
+
+    facts: Collection[str] = DEFAULT_MUST_MATCH
+    may_differ: Collection[str] = ()
+
+    def apply(self, factor: Factor) -> Factor:
+        """The factor under both choices."""
+        if factor.id in self.may_differ:
+            return replace(factor, rule="note")
+        if factor.id not in HOST_FACTORS:
+            return factor
+        return replace(factor, rule="axis" if factor.id in self.facts else "note")
+
+
 # Several of these differ together when one machine is exchanged for another: one dimension.
 MACHINE = frozenset(HOST_FACTORS) - {"same_host"}
 # What is under test, the coarsest first: a server of another name has its own versions. A date

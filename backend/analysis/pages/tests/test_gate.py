@@ -167,7 +167,7 @@ def test_another_load_tool_is_not_comparable_with_the_reason(workspace):
     specs = [CellSpec(version="new", tool="ab", rates=spread(1000))]
     answer = gate(workspace, of(add_run(workspace, 20, branch="topic", specs=specs)))
     assert answer.verdict == "not_comparable"
-    assert "oad tool differs: ab, wrk" in answer.rows[0].text
+    assert "oad tool differs: wrk, ab; may_differ=tool allows it." in answer.rows[0].text
     assert answer.outcome.status == "not_comparable"
 
 

@@ -18,8 +18,8 @@ def workspace():
     return make_workspace()
 
 
-def on_host(workspace, name, day, rate, branch="main"):
-    host = {"name": name, "cpu_model": "Xeon", "cores": 2}
+def on_host(workspace, name, day, rate, branch="main", **facts):
+    host = {"name": name, "cpu_model": "Xeon", "cores": 2, **facts}
     spec = CellSpec(version=f"commit-{day}", rates=spread(rate))
     run = make_run(workspace, spec, started_at=STARTED + day * DAY, host=host)
     Run.objects.filter(pk=run.pk).update(labels={"branch": branch})
@@ -27,25 +27,30 @@ def on_host(workspace, name, day, rate, branch="main"):
     return run
 
 
-@pytest.mark.parametrize("rate", [1008, 720, 1400])
-def test_another_machine_is_no_baseline_unless_the_caller_says_so(workspace, rate):
+@pytest.mark.parametrize(
+    ("rate", "facts"),
+    [(1008, {}), (720, {}), (1400, {}), (720, {"cpu_model": "EPYC", "cores": 16})],
+)
+def test_another_machine_is_no_baseline_unless_the_caller_says_so(workspace, rate, facts):
     """On a machine that is 1.4 times as fast, a build that is 28 % slower looks unchanged."""
     for day in range(6):
         on_host(workspace, "slow", day, 1000 * (1 + 0.003 * (-1) ** day))
-    candidate = on_host(workspace, "fast", 20, rate, branch="topic")
+    candidate = on_host(workspace, "fast", 20, rate, branch="topic", **facts)
     answer = gate(workspace, of(candidate))
     assert answer.verdict == "not_comparable"
     assert "ost differs: slow, fast; may_differ=host allows it." in answer.rows[0].text
     assert answer.outcome.status == "not_comparable"
     allowed = gate(workspace, of(candidate), may_differ=["host"])
     assert allowed.verdict in ("unchanged", "regressed", "improved")
+    assert allowed.rows[0].baseline_runs == 6
 
 
-def test_another_load_tool_is_no_baseline_unless_the_caller_says_so(workspace):
+@pytest.mark.parametrize("version", ["1", "2"])
+def test_another_load_tool_is_no_baseline_unless_the_caller_says_so(workspace, version):
     """Where the load tool is all that differs, a reader may compare two load tools."""
     for day in range(6):
         add_run(workspace, day, specs=[CellSpec(version="1", rates=spread(1000 + day))])
-    specs = [CellSpec(version="1", tool="ab", rates=spread(1500))]
+    specs = [CellSpec(version=version, tool="ab", rates=spread(1500))]
     candidate = add_run(workspace, 20, branch="topic", specs=specs)
     answer = gate(workspace, of(candidate))
     assert answer.verdict == "not_comparable"
