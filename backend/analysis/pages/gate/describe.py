@@ -1,6 +1,6 @@
 """A candidate held against a baseline, with the requirements of a build."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import exp
 from uuid import UUID
@@ -29,6 +29,7 @@ from backend.analysis.pages.gate.answer import (
     GateSide,
 )
 from backend.analysis.pages.gate.expected import lack_of_expected
+from backend.analysis.pages.gate.missing import missing_text, names_of
 from backend.analysis.pages.gate.sentences import (
     GRAVITY,
     change_text,
@@ -61,7 +62,6 @@ MOST_SERIES = 20
 # Of all baselines together: no further one is loaded, so that a gate takes about as long as a
 # comparison. One of these alone may have as many.
 MOST_TRIALS = MAX_TRIALS
-MOST_MISSING = 5
 
 
 class StillMeasured(Conflict):
@@ -248,32 +248,16 @@ def _unread_text(gathered: Gathered) -> str | None:
 def _missing_text(
     asked: GateQuery, candidate: Gathered, baselines: Sequence[Run], judged: Sequence[Judged]
 ) -> str | None:
-    """Which series the newest run of the baseline has, and the candidate lacks; else which of the
-    expected series was not judged.
-
-    What a build does not measure any more would pass unseen.
-    """
+    """Which series or load the newest run of the baseline has, and the candidate lacks; else which
+    of the expected series was not judged."""
     if not baselines:
         return None
     filters = _filters(asked, asked.baseline, baselines[:1])
     newest = gather(CompareQuery().with_filters(**filters), [baselines[0].workspace_id])
-    lacking = sorted(_names(newest.sweeps) - _names(candidate.sweeps))
-    if not lacking:
-        of_rows = _names(row.case.sweep for row in judged)
-        return lack_of_expected(asked.expected, _names(candidate.sweeps), of_rows)
-    named = ", ".join(f"{workload} of {server}" for server, workload in lacking[:MOST_MISSING])
-    more = len(lacking) - MOST_MISSING
-    rest = f" and {more} more" if more > 0 else ""
-    return (
-        f"{named}{rest} is missing: the newest run of the baseline measured it. Measure it, or "
-        "narrow the question by server= and workload=."
-    )
-
-
-def _names(sweeps: Iterable[Sweep]) -> set[tuple[str, str]]:
-    """The servers of series with their workloads, read or not."""
-    firsts = (sweep.group.first for sweep in sweeps)
-    return {(first.server.name, first.workload.name) for first in firsts}
+    if (missing := missing_text(newest, candidate)) is not None:
+        return missing
+    of_rows = names_of(row.case.sweep for row in judged)
+    return lack_of_expected(asked.expected, names_of(candidate.sweeps), of_rows)
 
 
 def _outcome(comparability: Comparability | None, reason: str) -> Outcome:

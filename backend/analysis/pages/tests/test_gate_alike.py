@@ -88,6 +88,23 @@ def test_a_server_that_vanished_fails_the_build(workspace):
     assert "of b is missing" in answer.finding
 
 
+@pytest.mark.parametrize("loads", [(8,), (8, 256)])
+def test_a_load_that_vanished_fails_the_build(workspace, loads):
+    """The figures at the other loads are all kept."""
+
+    def at(*connections):
+        return [CellSpec(connections=load, rates=spread(1000)) for load in connections]
+
+    for day in range(5):
+        add_run(workspace, day, specs=at(8, 64))
+    candidate = of(add_run(workspace, 20, branch="topic", specs=at(*loads)))
+    answer = gate(workspace, candidate)
+    assert answer.verdict == "not_comparable"
+    assert "of sync at 64 connections is missing" in answer.finding
+    assert answer.finding.endswith("narrow the question by connections=.")
+    assert gate(workspace, candidate, connections="8").verdict == "unchanged"
+
+
 def test_a_series_that_the_baseline_never_had_does_not_fail_it(workspace):
     add_history(workspace)
     specs = [CellSpec(version="new", rates=spread(1000)), CellSpec("other", rates=spread(1000))]
