@@ -84,7 +84,7 @@ def test_a_build_is_told_the_same_of_both_sides(lab):
     (row,) = gate(lab, new, "p99 < +50%")["rows"]
     for side in ("baseline", "candidate"):
         assert row[side]["interval"] == RANGE
-    assert row["change"].endswith("→ 10.1 to 201 ms")
+    assert row["change"].endswith(", 10 to 200 ms → 10.1 to 201 ms")
     (limited,) = gate(lab, new, "p99 < 300ms")["rows"]
     assert limited["verdict"] == "too_noisy"
     assert limited["change"].startswith("10.1 to 201 ms [")

@@ -110,12 +110,6 @@ class Judged:
         """Whether an interval decides it, rather than failed requests."""
         return self.case.is_estimated and not self.case.is_failing and self.verdict in DECIDED
 
-    @property
-    def before(self) -> float | None:
-        """The figure of the baseline, in the unit of the metric."""
-        level = self.case.level
-        return None if level is None else exp(level.sample.units.centre)
-
 
 @dataclass(frozen=True, slots=True)
 class RunNoise:

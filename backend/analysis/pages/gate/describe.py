@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import exp
 from uuid import UUID
 
 from backend.analysis.compare.advice import as_sentence
@@ -11,11 +10,10 @@ from backend.analysis.compare.design import NamedRatio, design_doubts
 from backend.analysis.compare.gathering import Gathered, gather
 from backend.analysis.compare.panels import Judgement, combine
 from backend.analysis.figures import Outcome, Ratio
-from backend.analysis.grouping.measures import shown_interval
 from backend.analysis.grouping.points import place_of
 from backend.analysis.grouping.sweep import Sweep
 from backend.analysis.judge.cases import FamilySize, Judged, RunNoise, judge_cases, list_cases
-from backend.analysis.judge.history import History, Level, gather_baseline, history_in
+from backend.analysis.judge.history import History, gather_baseline, history_in
 from backend.analysis.judge.requirements import Requirement
 from backend.analysis.loading.rows import MAX_TRIALS
 from backend.analysis.loading.viewer_slots import comparison_slot
@@ -40,8 +38,7 @@ from backend.analysis.pages.gate.sentences import (
     verdict_text,
 )
 from backend.analysis.pages.gate.sides import Side, find_baseline, find_candidate
-from backend.analysis.pages.pair.answer import PairFigure
-from backend.analysis.pages.pair.judging import figure_of_measure
+from backend.analysis.pages.pair.judging import figure_of_level, figure_of_measure
 from backend.analysis.query.compare_query import CompareQuery
 from backend.analysis.query.metrics import CORE
 from backend.analysis.query.timestamps import instant
@@ -53,7 +50,7 @@ from backend.noise.models import HostNoise
 from backend.runs.database.read_router import repeatable_read
 from backend.runs.models import Run
 from backend.runs.tables.happening import happened_at
-from backend.stats.replicates import Unit, estimate
+from backend.stats.replicates import Unit
 
 _UNITS: dict[Unit, AdviceUnit] = {"run": "runs", "start": "starts", "trial": "trials"}
 
@@ -197,16 +194,6 @@ def _noise(of_runs: RunNoise) -> GateNoise:
     )
 
 
-def _figure(level: Level | None) -> PairFigure | None:
-    """The centre of a baseline with its interval, in the unit of the metric."""
-    if level is None:
-        return None
-    centre = estimate(level.sample)
-    values = [exp(each.value) for each in level.sample.observations]
-    low, high, interval = shown_interval(centre, values)
-    return PairFigure(value=exp(centre.value), low=low, high=high, interval=interval, step=None)
-
-
 def _comparability(sides: _Sides) -> Comparability | None:
     """Of all series that have a baseline; None if none has."""
     judgements = [
@@ -289,7 +276,7 @@ def _row(judged: Judged, axis: str, *, is_history: bool) -> GateRow:
         verdict_text=verdict_text(judged.verdict, [judged]),
         text=row_text(judged, axis, is_history=is_history),
         change=change_text(judged),
-        baseline=_figure(case.level),
+        baseline=None if case.level is None else figure_of_level(case.level),
         candidate=figure_of_measure(case.measure),
         ratio=None if judged.ratio is None else record_of(Ratio, judged.ratio),
         tells_from=judged.tells_from,

@@ -7,7 +7,8 @@ from backend.analysis.compare.advice import as_sentence, found_text
 from backend.analysis.compare.ratio_texts import ratio_text
 from backend.analysis.grouping.measure_texts import measure_text
 from backend.analysis.judge.cases import CaseVerdict, Judged, TrialCounts
-from backend.analysis.query.units import figure_text, interval_text, place_text
+from backend.analysis.pages.pair.judging import figure_of_level
+from backend.analysis.query.units import interval_text, place_text
 from backend.stats.sample_size import MOST_ADVISED, Advice
 from backend.stats.thresholds import LEAST_TRIALS, percent
 
@@ -70,9 +71,10 @@ def change_text(judged: Judged) -> str | None:
         return None
     if judged.case.requirement.share is None:
         return after if judged.bounds is None else interval_text(after, *judged.bounds, unit)
-    if judged.ratio is None or judged.before is None:
+    level = judged.case.level
+    if judged.ratio is None or level is None:
         return None
-    before = figure_text(judged.before, unit)
+    before = measure_text(figure_of_level(level), unit)
     return f"{ratio_text(judged.ratio)}, {before} → {after}"
 
 

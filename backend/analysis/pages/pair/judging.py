@@ -3,22 +3,24 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import exp
 
 from backend.analysis import figures
 from backend.analysis.compare.gathering import Gathered
 from backend.analysis.compare.panels import Judgement
 from backend.analysis.compare.ratio_texts import ratio_text
-from backend.analysis.grouping.measures import Measure
+from backend.analysis.grouping.measures import Measure, shown_interval
 from backend.analysis.grouping.points import Point, place_of
 from backend.analysis.grouping.sweep import Sweep
 from backend.analysis.judge.comparable import comparable_sample, judge_pair
+from backend.analysis.judge.history import Level
 from backend.analysis.pages.pair.answer import PairFigure, PairRow
 from backend.analysis.pages.pair.sides import Side
 from backend.analysis.query.field import Value, ordered
 from backend.analysis.query.metrics import CORE
 from backend.analysis.record import record_of
 from backend.stats import Ratio
-from backend.stats.replicates import Sample
+from backend.stats.replicates import Sample, estimate
 
 # Of a pair, at a load point, of a metric.
 Key = tuple[int, Value, str]
@@ -78,6 +80,14 @@ def figure_of_measure(measure: Measure) -> PairFigure:
         interval=measure.interval,
         step=measure.step,
     )
+
+
+def figure_of_level(level: Level) -> PairFigure:
+    """The centre of a baseline with its interval, in the unit of the metric."""
+    centre = estimate(level.sample)
+    values = [exp(each.value) for each in level.sample.observations]
+    low, high, interval = shown_interval(centre, values)
+    return PairFigure(value=exp(centre.value), low=low, high=high, interval=interval, step=None)
 
 
 def judge_pairs(a: Side, b: Side, pairs: Sequence[tuple[Sweep, Sweep]]) -> list[JudgedPair]:
