@@ -2,7 +2,7 @@
 
 from django.conf import settings
 
-from backend.runs.tables.names import MAX_LABELS, MAX_NAME, MAX_NOTES
+from backend.runs.tables.names import MAX_LABELS, MAX_LABELS_BYTES, MAX_NAME, MAX_NOTES
 
 # The first line of a request, and each field of its header.
 HEADER_LINE_BYTES = 32 << 10
@@ -42,7 +42,7 @@ OBSERVATION_BYTES = 4 << 20
 JSON_BYTES = 1 << 20
 ENVELOPE_TRIALS = 5_000
 LABELS = MAX_LABELS
-LABELS_BYTES = 20_000
+LABELS_BYTES = MAX_LABELS_BYTES
 # Members of one map: facts, a configuration, headers.
 MAP_MEMBERS = 1_000
 # Of what is nested in one map: levels, and members and items of all levels. A key of any level is a
@@ -62,6 +62,8 @@ COMMAND_WORDS = 1_000
 COMMAND_LENGTH = 20_000
 # Of the resources of a trial, and of its preview figures. With 1,000 cores, resources have 10,000.
 TRIAL_MAP_BYTES = 64 << 10
+# Of the facts of a host: an agent sends 5 KB.
+FACTS_BYTES = 64 << 10
 TRIAL_ARTEFACTS = 1_000
 # A run's page and JSON list the files of each trial.
 TRIAL_ARTEFACTS_TOGETHER = 20_000

@@ -1,6 +1,6 @@
 """When trials or runs are so many that an answer about them needs a slot of its viewer."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from uuid import UUID
 
 from django.db.models import QuerySet, Sum
@@ -9,7 +9,7 @@ from backend.analysis.loading.viewer_slots import hold_slot
 from backend.errors import TooLarge
 from backend.runs.catalogue.search import RunSearch
 from backend.runs.database.json_bytes import bytes_of_columns
-from backend.runs.models import Run, Trial
+from backend.runs.models import Correction, Run, Trial
 
 # On a busy machine their page of 200 takes 0.5 s of CPU time, their JSON 0.04 s.
 LARGE_TRIALS = 500
@@ -36,26 +36,29 @@ class TrialsTooLarge(TooLarge):
 
     def __init__(self, size_bytes: int) -> None:
         super().__init__(
-            f"The commands, errors, findings and resources of these trials have "
+            f"The commands, errors, findings, resources and corrections of these trials have "
             f"{size_bytes >> 20} MiB; at most {MOST_BYTES >> 20} MiB are answered.",
             hint="Ask for fewer runs with limit=1, for /api/v1/trials/<id> or for trials.csv.",
         )
 
 
-def hold_slot_if_long(trials: QuerySet[Trial], *, viewer: str, has_details: bool = True) -> None:
-    """As `hold_slot_if_large`, and where few trials have long commands or the like.
+def hold_slot_if_long(run_ids: Collection[UUID], *, viewer: str, has_details: bool = True) -> None:
+    """As `hold_slot_if_large`, of the trials of these runs, and where few of them are long.
 
-    `has_details`: whether the answer has the command and the like of all of them. Raises
-    TrialsTooLarge too.
+    What is long: commands and the like of the trials, and corrections of the runs. `has_details`:
+    whether the answer has the command and the like of all trials. Raises TrialsTooLarge too.
     """
+    trials = Trial.objects.filter(run__in=run_ids).order_by()
     columns = (*_LISTED, *_DETAILS)
-    sizes = trials.order_by().values_list(bytes_of_columns(Trial, columns))[: LARGE_TRIALS + 1]
+    sizes = trials.values_list(bytes_of_columns(Trial, columns))[: LARGE_TRIALS + 1]
     found = [size for (size,) in sizes]
-    if len(found) <= LARGE_TRIALS and sum(found) <= LARGE_BYTES:
+    corrections = Correction.objects.filter(run__in=run_ids).order_by()
+    corrected = corrections.aggregate(size=Sum(bytes_of_columns(Correction)))["size"] or 0
+    if len(found) <= LARGE_TRIALS and sum(found) + corrected <= LARGE_BYTES:
         return
     hold_slot(viewer)
     answered = bytes_of_columns(Trial, columns if has_details else _LISTED)
-    together = trials.order_by().aggregate(size=Sum(answered))["size"] or 0
+    together = corrected + (trials.aggregate(size=Sum(answered))["size"] or 0)
     if together > MOST_BYTES:
         raise TrialsTooLarge(together)
 

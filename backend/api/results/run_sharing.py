@@ -93,7 +93,7 @@ class SharedRunDetail(APIView):
     def get(self, request: Request, shared_link: UUID) -> Response:
         """The run without raw output, members and other runs, for everyone who has the link."""
         shared = or_not_found(find_shared_run(shared_link))
-        hold_slot_if_long(shared.run.trials.all(), viewer=viewer_name(request))
+        hold_slot_if_long([shared.run_id], viewer=viewer_name(request))
         view = describe_shared_run(shared)
         give_details(view["trials"])
         response = Response(only_asked(request, [view])[0])

@@ -49,7 +49,7 @@ class MergeList(APIView):
     def get(self, request: Request) -> Page[Merge]:
         """The latest merges first, undone ones included."""
         rows = Merge.objects.filter(workspace__in=workspaces_asked(request))
-        rows = rows.select_related("workspace", "author", "undone_by")
+        rows = rows.select_related("workspace", "author", "undone_by").defer("rows")
         return newest_first(request, rows, "merged_at")
 
     @idempotent

@@ -16,7 +16,7 @@ from backend.ingest.listing.listed_artefacts import (
     artefacts_of_trials,
 )
 from backend.ingest.reprocessing.rereadings import rereadings_of
-from backend.runs.models import Trial
+from backend.runs.models import Run
 
 
 def run_answer(request: Request, run_id: UUID) -> dict[str, Any]:
@@ -25,8 +25,8 @@ def run_answer(request: Request, run_id: UUID) -> dict[str, Any]:
     A large one holds a slot of the sender until the answer is written.
     """
     workspaces = access.workspace_ids_of(required_actor(request))
-    own = Trial.objects.filter(run=run_id, run__workspace__in=workspaces)
-    hold_slot_if_long(own, viewer=viewer_name(request))
+    own = Run.objects.filter(pk=run_id, workspace__in=workspaces).values_list("pk", flat=True)
+    hold_slot_if_long(list(own), viewer=viewer_name(request))
     view = describe_run(run_id, workspace_ids=workspaces)
     view["rereadings"] = rereadings_of(run_id)
     view["corrections"] = describe_corrections(run_id)

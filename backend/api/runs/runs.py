@@ -61,7 +61,7 @@ from backend.runs.catalogue.run_order import DIRECTIONS, SORTS, RunOrder
 from backend.runs.catalogue.run_states import STATES
 from backend.runs.catalogue.search import RunSearch
 from backend.runs.database.read_router import repeatable_read
-from backend.runs.models import Run, Trial
+from backend.runs.models import Run
 from backend.runs.registry.registry import lock_names
 from backend.untrusted.limits import ENVELOPE_TRIALS
 
@@ -207,8 +207,7 @@ class RunList(APIView):
                 most_trials=MOST_TRIALS if has_trials else None,
             )
             if has_trials:
-                trials = Trial.objects.filter(run__in=[row.id for row in page.rows])
-                hold_slot_if_long(trials, viewer=viewer_name(request))
+                hold_slot_if_long([row.id for row in page.rows], viewer=viewer_name(request))
             following = next_page(request, page.next)
             answer = RunPageSerializer({"runs": page.rows, "next": following}).data
             for entry in answer["runs"] if has_trials else ():
@@ -242,7 +241,7 @@ class RunDetail(APIView):
         """
         run = writable_run(request, run_id)
         # The answer has it: where that is too large, nothing is saved.
-        hold_slot_if_long(run.trials.all(), viewer=viewer_name(request))
+        hold_slot_if_long([run.pk], viewer=viewer_name(request))
         values = validated(RunEditSerializer, request)
         ordinals = values.pop("trials", None)
         with transaction.atomic():

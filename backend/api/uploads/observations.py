@@ -26,7 +26,7 @@ from backend.ingest.quota.quota import check_quota
 from backend.ingest.quota.stored_sums import add_later
 from backend.noise.record import refresh_noise
 from backend.runs.models import Observation, Run
-from backend.runs.recording.observations import Sample, observe
+from backend.runs.recording.observations import KEPT_BYTES, Sample, observe
 from backend.runs.tables.happening import refuse_future
 from backend.untrusted.limits import OBSERVATION_BYTES
 
@@ -131,22 +131,24 @@ def _refuse_future_samples(samples: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _observe(token: Token, run_id: UUID, fields: dict[str, Any]) -> Observation:
-    read_host(fields["host"], "server")
+    host = read_host(fields["host"], "server")
     _refuse_future_samples(fields["samples"])
     with transaction.atomic():
         had_host = Run.with_trash.filter(pk=run_id, server_host__isnull=False).exists()
-        is_new = not Observation.objects.filter(pk=fields["id"]).exists()
+        rows = Observation.objects.all()
+        is_new = not rows.filter(pk=fields["id"]).exists()
         observation = observe(
             token.workspace,
             id_=fields["id"],
             run_id=run_id,
-            host=fields["host"] or {},
+            host=host,
             uncertainty_s=fields["uncertainty_s"],
             samples=[Sample(**sample) for sample in fields["samples"]],
         )
         if is_new:
-            check_quota(observation.workspace_id, len(observation.packed))
-            add_later(observation.workspace_id, len(observation.packed))
+            (size_bytes,) = rows.filter(pk=observation.pk).values_list(KEPT_BYTES, flat=True)
+            check_quota(observation.workspace_id, size_bytes)
+            add_later(observation.workspace_id, size_bytes)
         if not had_host:
             # Resource use changes no noise, but the host is whose noise it is.
             refresh_noise(run_id)

@@ -97,9 +97,10 @@ def check_maps(envelope: Envelope) -> None:
 
 
 def check_host(host: Host | None, place: str) -> None:
-    """What is nested in the facts of a host is bounded."""
+    """What is nested in the facts of a host is bounded, and so is what they have together."""
     if host is not None:
         _check_nested(host.facts, f"{place}.facts")
+        _check_bytes(host.facts or {}, limits.FACTS_BYTES, f"{place}.facts")
 
 
 def _identity_maps(envelope: Envelope) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -21,7 +21,7 @@ COUNTED = [
     " JOIN ingest_upload upload ON upload.id = artefact.upload_id"
     " WHERE upload.raw_removed_at IS NULL",
     "SELECT workspace_id, envelope_bytes FROM ingest_upload",
-    "SELECT workspace_id, octet_length(packed) FROM runs_observation",
+    "SELECT workspace_id, octet_length(packed) + octet_length(host::text) FROM runs_observation",
 ]
 # The day of today, in UTC and by the database's clock.
 TODAY = "(statement_timestamp() AT TIME ZONE 'UTC')::date"

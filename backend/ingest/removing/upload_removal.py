@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.db import transaction
 from django.db.models import QuerySet, Sum
-from django.db.models.functions import Coalesce, Length
+from django.db.models.functions import Coalesce
 
 from backend.accounts.models import Workspace
 from backend.accounts.workspace.turns import guarded
@@ -15,6 +15,7 @@ from backend.ingest.quota.stored_sums import add, bytes_of_uploads
 from backend.ingest.removing.collector import remove_unnamed_later
 from backend.runs.database.bulk import delete_rows
 from backend.runs.models import Observation
+from backend.runs.recording.observations import KEPT_BYTES
 
 UPLOADS_AT_ONCE = 100
 
@@ -42,7 +43,7 @@ def lock_uploads(uploads: QuerySet[Upload]) -> list[UUID]:
 
 
 def _bytes_of(observations: QuerySet[Observation]) -> int:
-    total = observations.aggregate(total=Coalesce(Sum(Length("packed")), 0))["total"]
+    total = observations.aggregate(total=Coalesce(Sum(KEPT_BYTES), 0))["total"]
     return int(total)
 
 

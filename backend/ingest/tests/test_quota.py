@@ -93,10 +93,10 @@ def test_envelopes_of_before_are_counted_by_the_upgrade(tenant, monkeypatch):
     assert used(tenant) == 2 * SIZE + sizes[1]
 
 
-def observe(tenant, run, samples=300):
+def observe(tenant, run, samples=300, host=None):
     body = {
         "id": str(uuid.UUID(int=samples)),
-        "host": {"name": "server-1"},
+        "host": host or {"name": "server-1"},
         "uncertainty_s": 0.01,
         "samples": [{"at_s": 1.7e9 + second, "cpu_s": second / 7} for second in range(samples)],
     }
@@ -118,10 +118,29 @@ def test_observations_count_once_until_their_run_is_deleted(
         answers = [observe(tenant, run).status_code for _ in range(2)]
 
     assert answers == [201, 201]
-    assert used(tenant) == SIZE + len(Observation.objects.get().packed)
+    observation = Observation.objects.get()
+    assert used(tenant) == SIZE + len(observation.packed) + len(json.dumps(observation.host))
     assert recount() == 0
     remove_run(run)
     assert used(tenant) == recount() == 0
+
+
+def test_the_host_of_an_observation_is_bounded_and_counts(
+    tenant, django_capture_on_commit_callbacks
+):
+    """3.9 MB of facts were kept for 10 bytes of the quota."""
+    run = make_run(tenant)
+    unknown = {"name": "server-1", "unknown": "x" * 1_000_000}
+    assert observe(tenant, run, samples=0, host=unknown).status_code == 201
+    assert Observation.objects.get().host == {"name": "server-1"}
+    facts = {f"fact {at}": "x" * 2_000 for at in range(30)}
+    with django_capture_on_commit_callbacks(execute=True):
+        assert observe(tenant, run, samples=1, host={"facts": facts}).status_code == 201
+    assert used(tenant) > 60_000
+    facts |= {"one more": "x" * 6_000}
+    refused = observe(tenant, run, samples=2, host={"facts": facts})
+    assert refused.status_code == 400
+    assert "an object of at most 65,536 bytes of JSON" in refused.json()["detail"]
 
 
 def test_an_observation_beyond_the_quota_is_not_kept(tenant, settings):

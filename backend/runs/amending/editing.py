@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
+from msgspec import json
 
 from backend.accounts.credentials.token_format import holds_token
 from backend.accounts.models import User, Workspace
@@ -16,7 +17,7 @@ from backend.runs.amending.dismissals import check_texts
 from backend.runs.amending.regrouping import regroup, write_columns
 from backend.runs.measured.trial_parts import give_cells
 from backend.runs.models import Correction, FormerName, Run, Series, Trial
-from backend.runs.recording.as_read import read_run, read_trial
+from backend.runs.recording.as_read import read_run, read_trial, trials_sharing_as_read
 from backend.runs.recording.corrections import (
     HOST_FIELDS_OF_RUN,
     TRIAL_FIELDS,
@@ -30,6 +31,7 @@ from backend.runs.tables.happening import lies_ahead
 from backend.runs.tables.names import (
     MAX_CORRECTIONS,
     MAX_LABELS,
+    MAX_LABELS_BYTES,
     MAX_NAME,
     MAX_NOTES,
     clean_name,
@@ -152,7 +154,8 @@ def _chosen_trials(
     if ordinals is None and TRIAL_FIELDS.isdisjoint(fields):
         return []
     rows = Trial.objects.filter(run=run).only("ordinal", "as_read", "cell")
-    trials = list(rows if ordinals is None else rows.filter(ordinal__in=ordinals))
+    chosen = rows if ordinals is None else rows.filter(ordinal__in=ordinals)
+    trials = trials_sharing_as_read(chosen.order_by("ordinal"))
     give_cells(trials, "server", "workload")
     if ordinals is None:
         return trials
@@ -277,6 +280,13 @@ def _clean_labels(field: Field, value: Any) -> dict[str, str]:
             field,
             f"{field}: expected at most {MAX_LABELS} names with texts as values, each of 1 to "
             f"{MAX_NAME} characters without NUL.",
+        )
+    size_bytes = len(json.encode(labels))
+    if size_bytes > MAX_LABELS_BYTES:
+        raise CorrectionRefused(
+            field,
+            f"{field}: these labels have {size_bytes:,} bytes as JSON; expected at most "
+            f"{MAX_LABELS_BYTES:,}.",
         )
     return labels
 

@@ -11,7 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import Q
+from django.db.models import Q, Sum
 from django.utils import timezone
 
 from backend.accounts.audit import record
@@ -20,6 +20,7 @@ from backend.errors import InvalidInput
 from backend.runs.amending.regrouping import regroup_all
 from backend.runs.amending.renaming import remember_name
 from backend.runs.database.bulk import among, insert_rows
+from backend.runs.database.json_bytes import bytes_of_columns
 from backend.runs.models import (
     Cell,
     Correction,
@@ -56,6 +57,8 @@ Row = Server | Host | Workload
 MAX_RUNS = 1000
 # About a millisecond of a processor each.
 MAX_TRIALS = 50_000
+# The merge keeps each row of the name, so that it can be undone.
+MAX_ROWS, MAX_ROW_BYTES = 2_000, 8 << 20
 # Of a workspace. Each holds the rows that it merged; the audit log tells of those before.
 UNDONE_KEPT = 1000
 
@@ -151,15 +154,26 @@ def merges_into(workspace: Workspace, kind: FormerName.Kind, name: str) -> Seque
     """The merges that stand, of names that lead to `name` now, the latest first."""
     leading = FormerName.objects.filter(workspace=workspace, kind=kind, current=name)
     active = Merge.objects.filter(workspace=workspace, kind=kind, undone_at=None)
-    return list(active.filter(source__in=leading.values("former")).select_related("author"))
+    leading_here = active.filter(source__in=leading.values("former"))
+    return list(leading_here.select_related("author").defer("rows"))
 
 
 def successor_of(workspace: Workspace, kind: FormerName.Kind, id_: UUID) -> UUID | None:
     """The row that replaced the row with this id in a merge; None if there was none."""
-    active = Merge.objects.filter(workspace=workspace, kind=kind, undone_at=None)
-    merged = active.filter(rows__contains=[{"id": str(id_)}]).first()
-    entries = [] if merged is None else merged.rows
-    return next((UUID(entry["into"]) for entry in entries if entry["id"] == str(id_)), None)
+    contains = json.dumps([{"id": str(id_)}])
+    with connection.cursor() as cursor:
+        cursor.execute(_SUCCESSOR, [workspace.pk, kind, contains, str(id_)])
+        row = cursor.fetchone()
+    return None if row is None else UUID(row[0])
+
+
+# In the database: a merge may have megabytes of rows.
+_SUCCESSOR = """
+SELECT entry ->> 'into' FROM runs_merge, jsonb_array_elements(rows) AS entry
+WHERE workspace_id = %s AND kind = %s AND undone_at IS NULL
+    AND rows @> %s::jsonb AND entry ->> 'id' = %s
+ORDER BY merged_at DESC LIMIT 1
+"""
 
 
 def _named(workspace: Workspace, kind: FormerName.Kind, name: str) -> list[Row]:
@@ -178,7 +192,16 @@ def _refuse_many(kind: FormerName.Kind, source: str, rows: Sequence[Row]) -> Non
         cells = Cell.objects.filter(**{f"series__{kind}__in": rows})
         runs = cells.order_by().values("run").distinct().count()
         trials = Trial.objects.filter(cell__in=cells).count()
-    for noun, count, most in (("runs", runs, MAX_RUNS), ("trials", trials, MAX_TRIALS)):
+    ids = [row.pk for row in rows]
+    model = MODELS[kind]
+    sizes = model._default_manager.filter(pk__in=ids).aggregate(size=Sum(bytes_of_columns(model)))
+    bounds = (
+        ("runs", runs, MAX_RUNS),
+        ("trials", trials, MAX_TRIALS),
+        ("configurations", len(rows), MAX_ROWS),
+        ("bytes of configurations", sizes["size"] or 0, MAX_ROW_BYTES),
+    )
+    for noun, count, most in bounds:
         if count > most:
             raise MergeRefused(
                 f"“{source}” has {count:,} {noun}; at most {most:,} can be merged. If the other "

@@ -20,7 +20,13 @@ from backend.runs.database.portions import portions
 from backend.runs.measured.measured import server_texts
 from backend.runs.measured.trial_parts import give_cells
 from backend.runs.models import Cell, Correction, Host, Run, Series, Trial
-from backend.runs.recording.as_read import read_run, read_trial, run_as_read, trial_as_read
+from backend.runs.recording.as_read import (
+    read_run,
+    read_trial,
+    run_as_read,
+    trial_as_read,
+    trials_sharing_as_read,
+)
 from backend.runs.recording.cells import MEMBER_COLUMNS, load_of, merge_cell, runs_listing_warmups
 from backend.runs.recording.corrections import (
     TRIAL_FIELDS,
@@ -130,7 +136,7 @@ def _write_hosts(runs: Sequence[Run], corrections: _OfRuns) -> None:
 def _regroup_trials(runs: Sequence[Run], corrections: _OfRuns) -> None:
     by_id = {run.pk: run for run in runs}
     rows = Trial.objects.filter(run__in=runs).only(*_TRIAL_COLUMNS)
-    trials = list(rows.order_by("run", "ordinal"))
+    trials = trials_sharing_as_read(rows.order_by("run", "ordinal"))
     give_cells(trials, *PARTS)
     for trial in trials:
         trial.run = by_id[trial.run_id]
@@ -224,10 +230,9 @@ def _of_trials(corrections: Sequence[Correction]) -> _Chosen:
 
 
 def _likeness(trial: Trial, chosen: _Chosen) -> tuple[object, ...]:
-    """Equal for trials of a run that become the same."""
+    """Equal for trials of a run that become the same. Those with one `as_read` share it."""
     which = tuple(ordinals is None or trial.ordinal in ordinals for ordinals in chosen)
-    as_read = None if trial.as_read is None else canonical_json(trial.as_read)
-    return (trial.run_id, trial.cell.series_id, as_read, which)
+    return (trial.run_id, trial.cell.series_id, id(trial.as_read), which)
 
 
 def _series_of(

@@ -159,7 +159,7 @@ def _merge_histograms(cell: Cell, encoded: Sequence[Any]) -> None:
     # One trial without a distribution makes the merge incomplete: then there is none.
     if not encoded or any(item is None for item in encoded):
         return
-    merged = Histogram.merge_all([Histogram.decode(bytes(item)) for item in encoded if item])
+    merged = Histogram.merge_all(Histogram.decode(bytes(item)) for item in encoded if item)
     cell.histogram = merged.encode()
     cell.percentiles_us = stored_percentiles(merged)
     cell.curve = {"count": merged.count, "points": percentile_curve(merged)}

@@ -16,12 +16,14 @@ from typing import Any
 
 import numpy as np
 import orjson
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Max, Min, QuerySet
 
 from backend.accounts.models import Workspace
 from backend.errors import Conflict
 from backend.runs.database.bulk import MAX_ROWS
+from backend.runs.database.json_bytes import bytes_of_columns
+from backend.runs.database.portions import portions
 from backend.runs.measured.host_facts import facts_of, offset_left_s
 from backend.runs.models import Cell, Correction, Observation, Run, Trial
 from backend.runs.recording.corrections import active_corrections
@@ -47,6 +49,10 @@ MOST_READ = 2_000_000
 # Trials of one run at the same time look at the same samples.
 MOST_LOOKED_AT = 4_000_000
 PORTION_S = 6 * 3600
+# Of the resource use of trials: an envelope may give each 64 KB.
+BYTES_AT_ONCE = 8 << 20
+# What a workspace keeps with an observation.
+KEPT_BYTES = bytes_of_columns(Observation, ("host", "packed"))
 
 
 class ObservationConflict(Conflict):
@@ -161,10 +167,18 @@ def _set_server_host(run: Run, observation: Observation) -> None:
     for cell, series in zip(cells, register_series(run.workspace, identities), strict=True):
         cell.series = series
     Cell.objects.bulk_update(cells, ["series"], batch_size=MAX_ROWS)
-    trials = list(Trial.objects.filter(run=run).only("checks"))
-    for trial in trials:
-        trial.checks = [check for check in trial.checks if check["id"] != "unknown-host"]
-    Trial.objects.bulk_update(trials, ["checks"], batch_size=MAX_ROWS)
+    with connection.cursor() as cursor:
+        cursor.execute(_HOST_IS_KNOWN, [run.pk])
+
+
+# In the database: the findings of thousands of trials may be large.
+_HOST_IS_KNOWN = """
+UPDATE runs_trial SET checks = coalesce(
+    (SELECT jsonb_agg(found.finding ORDER BY found.place)
+    FROM jsonb_array_elements(checks) WITH ORDINALITY AS found (finding, place)
+    WHERE found.finding ->> 'id' <> 'unknown-host'), '[]'::jsonb)
+WHERE run_id = %s AND checks @> '[{"id": "unknown-host"}]'
+"""
 
 
 def _set_resources(
@@ -174,22 +188,34 @@ def _set_resources(
     _learn_spans(observations)
     trials = _trials_to_complete(run, shift, observations, new)
     uncertainty_s = observations.aggregate(most=Max("uncertainty_s"))["most"]
-    budget, completed = _Budget(MOST_READ, MOST_LOOKED_AT), list[Trial]()
+    budget = _Budget(MOST_READ, MOST_LOOKED_AT)
     for some in _portions(trials):
         samples, whole_from_s = _samples_around(some, observations, budget)
+        observed: dict[uuid.UUID, dict[str, Any]] = {}
         for timed in some:
             if timed.first_s < whole_from_s or not budget.has_room(samples, timed):
                 continue
             if use := resource_use(samples, timed.first_s, timed.last_s):
-                observed = {**use, OBSERVED_KEY: round(uncertainty_s, 4)}
-                timed.trial.resources = _with(observed, timed.trial.resources, run)
-                completed.append(timed.trial)
-    Trial.objects.bulk_update(completed, ["resources"], batch_size=MAX_ROWS)
+                observed[timed.trial_id] = {**use, OBSERVED_KEY: round(uncertainty_s, 4)}
+        _complete(run, observed)
+
+
+def _complete(run: Run, observed: Mapping[uuid.UUID, Mapping[str, Any]]) -> None:
+    """Write what was observed into the trials of these ids, of few bytes at a time."""
+    rows = Trial.objects.filter(pk__in=observed).order_by()
+    sizes = rows.values_list("pk", bytes_of_columns(Trial, ("resources",)))
+    sized = [(pk, (1, size)) for pk, size in sizes]
+    for some in portions(sized, (MAX_ROWS, BYTES_AT_ONCE)):
+        trials = list(Trial.objects.filter(pk__in=some).only("resources"))
+        for trial in trials:
+            trial.resources = _with(observed[trial.pk], trial.resources, run)
+        Trial.objects.bulk_update(trials, ["resources"])
 
 
 def _learn_spans(observations: QuerySet[Observation]) -> None:
     """Write the times of observations that were kept without them."""
-    for observation in observations.filter(first_s=None, sample_count__gt=0).iterator(chunk_size=1):
+    unknown = observations.filter(first_s=None, sample_count__gt=0).defer("host")
+    for observation in unknown.iterator(chunk_size=1):
         samples = samples_of(observation)
         observation.first_s, observation.last_s = samples[0].at_s, samples[-1].at_s
         observation.save(update_fields=["first_s", "last_s"])
@@ -199,7 +225,7 @@ def _learn_spans(observations: QuerySet[Observation]) -> None:
 class _TimedTrial:
     """A trial, and when it began and ended by the service's clock in seconds."""
 
-    trial: Trial
+    trial_id: uuid.UUID
     first_s: float
     last_s: float
 
@@ -234,14 +260,12 @@ def _trials_to_complete(
     rows = Trial.objects.filter(run=run, started_at__lte=last, finished_at__gte=first)
     if new is None:
         rows = rows.exclude(resources__has_key="server_samples")
-    rows = rows.order_by("started_at").only("resources", "started_at", "finished_at")
+    times = rows.order_by("started_at").values_list("pk", "started_at", "finished_at")
     shift_s = shift.total_seconds()
     return [
-        _TimedTrial(
-            row, row.started_at.timestamp() + shift_s, row.finished_at.timestamp() + shift_s
-        )
-        for row in rows
-        if row.started_at is not None and row.finished_at is not None
+        _TimedTrial(pk, started_at.timestamp() + shift_s, finished_at.timestamp() + shift_s)
+        for pk, started_at, finished_at in times
+        if started_at is not None and finished_at is not None
     ]
 
 
@@ -263,7 +287,11 @@ def _samples_around(
     """The samples around these trials, in order of time, and from when on none is left out."""
     first_s = min(timed.first_s for timed in some) - REACH_S
     last_s = max(timed.last_s for timed in some) + REACH_S
-    rows = observations.filter(last_s__gte=first_s, first_s__lte=last_s).order_by("-last_s", "pk")
+    rows = (
+        observations.filter(last_s__gte=first_s, first_s__lte=last_s)
+        .order_by("-last_s", "pk")
+        .defer("host")
+    )
     samples: list[Sample] = []
     whole_from_s = -math.inf
     for observation in rows.iterator(chunk_size=1):

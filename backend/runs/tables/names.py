@@ -2,12 +2,14 @@
 
 MAX_NAME = 200
 MAX_LABELS = 100
+# As JSON, of all labels of a run: tables repeat them for each trial.
+MAX_LABELS_BYTES = 20_000
 MAX_NOTES = 10_000
 # Of one run: its page takes memory and time for each. The 1,000 files of an archive of TechEmpower
 # have about 8,000.
 MAX_TRIALS = 10_000
 # Of one run: its page and its JSON list them all, each with the trials and texts that it changed.
-MAX_CORRECTIONS = 500
+MAX_CORRECTIONS = 100
 MAX_DISMISSALS = 500
 # How many hosts the agents of one token may name.
 TOKEN_HOSTS = 100

@@ -1,4 +1,5 @@
 import threading
+import weakref
 import zlib
 
 import numpy as np
@@ -194,3 +195,21 @@ def test_a_negative_latency_is_refused():
 def test_other_bytes_are_refused():
     with pytest.raises(ValueError, match="no HdrHistogram"):
         Histogram.decode(b"something else")
+
+
+def test_a_sum_holds_one_summand_at_a_time():
+    """One of an hour has 184 KB, and a cell may have 10,000."""
+    alive, most = [], 0
+
+    def summands():
+        nonlocal most
+        for latency in (100, 3_600_000_000, 5, 200):
+            histogram = of([latency])
+            alive.append(weakref.ref(histogram._counts))
+            yield histogram
+            del histogram
+            most = max(most, sum(each() is not None for each in alive))
+
+    merged = Histogram.merge_all(summands())
+    assert (merged.count, merged.min_us) == (4, 5)
+    assert most <= 2

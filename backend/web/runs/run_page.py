@@ -21,7 +21,7 @@ from backend.ingest.models import Upload
 from backend.ingest.reprocessing.rereadings import rereadings_of
 from backend.links import absolute, compare_link, link_to, links_by_id, session_link
 from backend.runs.catalogue.run_states import count_not_read
-from backend.runs.models import Run, Series, Trial
+from backend.runs.models import Run, Series
 from backend.runs.registry.shown import shown_series
 from backend.sharing.run_sharing import describe_sharing
 from backend.web.base import visible
@@ -34,8 +34,7 @@ from backend.web.runs.trial_listing import TrialListing, list_trials
 def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """The trials of the run with commands and raw output, and the facts of the hosts."""
     progress = visible.or_404(run_progress(run_id, workspace_ids=visible.workspaces(request)))
-    trials = Trial.objects.filter(run=run_id)
-    hold_slot_if_long(trials, viewer=visible.viewer_name(request), has_details=False)
+    hold_slot_if_long([run_id], viewer=visible.viewer_name(request), has_details=False)
     try:
         view = describe_run(run_id, workspace_ids=visible.workspaces(request))
     except NotVisible:

@@ -28,7 +28,7 @@ def shared_run(request: HttpRequest, shared_link: UUID) -> HttpResponse:
     """The run without raw output, members and other runs. A trial leads to its command below."""
     shared = visible.shared_run_or_404(request, shared_link)
     viewer = visible.viewer_name(request)
-    hold_slot_if_long(shared.run.trials.all(), viewer=viewer, has_details=False)
+    hold_slot_if_long([shared.run_id], viewer=viewer, has_details=False)
     load_catalogue(shared.run.workspace_id, viewer=viewer)
     try:
         view = describe_shared_run(shared)
