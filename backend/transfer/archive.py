@@ -26,7 +26,7 @@ from backend.runs.database.json_bytes import bytes_of_columns
 from backend.runs.database.portions import portions
 from backend.runs.database.read_router import repeatable_read
 from backend.storage import CHUNK_BYTES, open_artefact
-from backend.transfer.encoding import encode
+from backend.transfer.encoding import as_line, encode
 from backend.transfer.layout import FORMAT, MANIFEST, MAX_FILES, MAX_LINE_BYTES, raw_path, rows_path
 from backend.transfer.tables import (
     ALSO_LEFT_OUT,
@@ -116,7 +116,7 @@ class _Writer:
         digest, count = hashlib.sha256(), 0
         with archive.open(_info(rows_path(table.name)), "w", force_zip64=True) as member:
             for row in _in_pages(rows):
-                line = orjson.dumps(encode(table, row, self._name_of)) + b"\n"
+                line = as_line(encode(table, row, self._name_of))
                 _check_line(table, row, line)
                 digest.update(line)
                 member.write(line)

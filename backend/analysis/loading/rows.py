@@ -25,7 +25,7 @@ from backend.analysis.loading.selection import Selection, require_recorded, sele
 from backend.analysis.loading.series_cache import WorkspaceSettings
 from backend.analysis.loading.validation import asking, require_loads
 from backend.analysis.query.compare_query import CompareQuery
-from backend.analysis.query.metrics import METRICS
+from backend.analysis.query.metrics import METRICS, RESOURCE_FIGURES
 from backend.analysis.query.records import (
     LoadedCell,
     LoadedDismissal,
@@ -169,10 +169,15 @@ _TRIALS = """
     ORDER BY cell_id, ordinal
     LIMIT %s
     """
-# The columns of metrics that are not spelled like their names. JSON comes as text.
+# The columns of metrics that are not spelled like their names. JSON comes as text; of the
+# resources, which may have 64 KB a trial, the numbers that metrics read.
+_RESOURCES = ", ".join(
+    f"""'{name}', jsonb_path_query_first(resources, '$.{name} ? (@.type() == "number")')"""
+    for name in RESOURCE_FIGURES
+)
 _COLUMNS = {
     "cell__rate_rps": "(SELECT rate_rps FROM runs_cell WHERE runs_cell.id = cell_id)",
-    "resources": "resources::text",
+    "resources": f"jsonb_build_object({_RESOURCES})::text",
 }
 _JSON = frozenset({"resources"})
 

@@ -37,6 +37,8 @@ class Metric:
 _OFFERED = ("cell__rate_rps",)
 _RECEIVED = ("bytes_received", "elapsed_s")
 _RESOURCES = ("resources",)
+# The resource use that metrics read.
+RESOURCE_FIGURES = ("server_cpu_s", "server_rss_bytes")
 _RESOURCES_AND_TIME = ("resources", "elapsed_s")
 
 

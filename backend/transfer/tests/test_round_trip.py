@@ -239,6 +239,16 @@ def test_raw_output_that_was_removed_stays_removed(scene, tmp_path):
     assert copy.artefacts.get().sha256 == scene.artefact.sha256
 
 
+def test_numbers_that_postgresql_gives_back_with_all_digits_are_exported(scene, tmp_path):
+    resources = {"a": 1e29, "b": -(10**25), "c": 1.5}
+    Trial.objects.filter(run__workspace=scene.own.workspace).update(resources=resources)
+    imported = import_archive(export_to(scene.own.workspace, tmp_path), slug="copied")
+    trials = Trial.objects.filter(run__workspace=imported.workspace)
+    assert {json.dumps(trial.resources) for trial in trials} == {
+        json.dumps(resources | {"a": 10**29})
+    }
+
+
 def test_the_command_prints_what_it_imported(scene, archive, capsys):
     call_command("import_workspace", str(archive), "--slug", "copied", "--owner", "own-lab")
     out = capsys.readouterr().out
