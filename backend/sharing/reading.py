@@ -27,6 +27,7 @@ def find_result_set(link: uuid.UUID, *, workspace_ids: Iterable[uuid.UUID]) -> R
     TakenDown, for readers outside of its workspace.
     """
     rows = ResultSet.objects.select_related("workspace", "author", "superseded_by")
+    rows = rows.defer("superseded_by__snapshot", "superseded_by__notes")
     own_ids = list(workspace_ids)
     result_set = rows.readable(own_ids).filter(link=link).first()
     if result_set is not None and result_set.workspace_id not in own_ids:

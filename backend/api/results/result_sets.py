@@ -54,8 +54,9 @@ class ResultSetList(APIView):
     def get(self, request: Request) -> tuple[Page[ResultSet], dict[str, Any]]:
         """The newest result sets, revoked and withdrawn ones included, each with its state."""
         ids = workspaces_asked(request)
-        rows = ResultSet.objects.filter(workspace__in=ids).defer("snapshot")
+        rows = ResultSet.objects.filter(workspace__in=ids)
         related = rows.select_related("workspace", "author", "superseded_by")
+        related = related.defer("snapshot", "superseded_by__snapshot", "superseded_by__notes")
         page = newest_first(request, related, "created_at")
         return page, {
             "workspaces": ids,

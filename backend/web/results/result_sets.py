@@ -192,7 +192,7 @@ def result_set(request: HttpRequest, reading: Reading) -> HttpResponse:
         "successor": _if_nameable(result_set, result_set.superseded_by, is_member=is_member),
         "predecessors": [
             each
-            for each in result_set.supersedes.all()
+            for each in result_set.supersedes.defer("snapshot", "notes")
             if _if_nameable(result_set, each, is_member=is_member)
         ],
         "is_member": is_member,
