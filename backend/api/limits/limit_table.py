@@ -146,6 +146,7 @@ _FIXED = (
         "the resources of a trial, or its preview figures (glance), as JSON",
         400,
     ),
+    Limit("facts_bytes", sent.FACTS_BYTES, "bytes", "the facts of a host, as JSON", 400),
     Limit("trial_artefacts", sent.TRIAL_ARTEFACTS, "files", "of one trial", 400),
     Limit(
         "trial_artefacts_together",
@@ -177,6 +178,14 @@ _MADE = (
     Limit("merge_runs", merging.MAX_RUNS, "runs", "of a server, host or workload to merge", 400),
     Limit(
         "merge_trials", merging.MAX_TRIALS, "trials", "of a server, host or workload to merge", 400
+    ),
+    Limit("merge_rows", merging.MAX_ROWS, "configurations", "of a name to merge", 400),
+    Limit(
+        "merge_row_bytes",
+        merging.MAX_ROW_BYTES,
+        "bytes",
+        "all configurations of a name to merge, as JSON",
+        400,
     ),
     Limit("workspace_tokens", MOST_USABLE, "tokens", "of one workspace, in use", 409),
     Limit("workspace_invitations", MOST_OPEN, "invitations", "to one workspace, open", 409),

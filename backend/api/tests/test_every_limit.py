@@ -41,8 +41,8 @@ URL = "/api/v1/uploads"
 OF_READING = {"run_trials", "report_bytes", "line_bytes"}
 # runs/tests/test_editing.py and test_dismissals.py.
 OF_A_RUN = {"run_corrections", "run_dismissals"}
-# runs/tests/test_merging.py.
-OF_A_MERGE = {"merge_runs", "merge_trials"}
+# runs/tests/test_merging.py and test_merge_rows.py.
+OF_A_MERGE = {"merge_runs", "merge_trials", "merge_rows", "merge_row_bytes"}
 # ingest/tests/test_quotas_at_once.py; the last one accounts/tests/test_audit.py.
 MADE_IN_A_WORKSPACE = {
     *("workspace_tokens", "workspace_invitations", "workspace_channels", "workspace_rules"),
@@ -231,6 +231,9 @@ BEYOND = {
     "trial_map_bytes": trial_sent(
         resources={"a": ["x" * 16_000] * 4 + ["x" * (limits.TRIAL_MAP_BYTES - 64_000 - 21)]}
     ),
+    "facts_bytes": facts_sent(
+        {"a": ["x" * 16_000] * 4 + ["x" * (limits.FACTS_BYTES - 64_000 - 21)]}
+    ),
     "trial_artefacts": trial_sent(artefacts=["x"] * (limits.TRIAL_ARTEFACTS + 1)),
     "trial_artefacts_together": envelope_sent(
         trials=[{"artefacts": [str(number) for number in range(1_000)]}] * 21
@@ -285,6 +288,7 @@ SENTENCES = {
     "command_words": ITEMS,
     "command_length": "words of at most {} characters together.",
     "trial_map_bytes": "an object of at most {} bytes of JSON.",
+    "facts_bytes": "an object of at most {} bytes of JSON.",
     "trial_artefacts_together": "at most {} files of all trials together",
     "trial_artefacts": ITEMS,
     "token_hosts": "This token is already used on {} hosts the limit.",
