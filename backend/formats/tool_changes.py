@@ -103,7 +103,8 @@ class _Text:
         if later == earlier:
             return begin
         if is_filled(later, earlier):
-            return over
+            # What neither needs stays with the first: it may be a further part of its report.
+            return _first(over + 1, begin, lambda at: self._read(second, at, end) != earlier) - 1
         raise _not_certain(tools, self.number(over), self.lines[over])
 
     def _first_ends(self, start: int, tools: Sequence[str], *, fewest: int) -> dict[str, int]:

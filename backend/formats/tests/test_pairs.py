@@ -3,6 +3,7 @@
 import pytest
 
 from backend.formats import FormatError, RawArtefact, parse, surroundings
+from backend.formats.parts import figures_in
 from backend.testing.pairs import loss_in, outputs, pairs
 from backend.testing.reports import AB
 
@@ -25,6 +26,36 @@ Success       [ratio]                           99.33%
 Status Codes  [code:count]                      200:894  500:6
 Error Set:
 500 Internal Server Error
+"""
+# wrk2 is known by its second lines, its address stands in the first one.
+WRK2 = REPORT.replace(
+    "  Thread Stats",
+    "  Thread calibration: mean lat.: 5.101ms, rate sampling interval: 10ms\n  Thread Stats",
+)
+K6 = """  \u2588 TOTAL RESULTS
+
+    HTTP
+    http_req_duration...: avg=17.23ms min=1.39ms med=8.2ms max=51.61ms p(90)=40.47ms p(95)=43.12ms
+    http_req_failed.....: 20.00% 16 out of 80
+    http_reqs...........: 80     261.760219/s
+
+    NETWORK
+    data_received.......: 41 kB  133 kB/s
+    data_sent...........: 5.7 kB 19 kB/s
+
+  \u2588 GROUP: pages
+
+    HTTP
+    http_req_duration...: avg=29.65ms min=6.95ms med=31.9ms max=51.61ms p(90)=43.19ms p(95)=45.26ms
+    http_req_failed.....: 0.00%   0 out of 40
+    http_reqs...........: 40      130.88011/s
+"""
+PUBLISHED = """# loadsheet published table
+# source: A paper, a made example
+# published: 2011
+server,connections,throughput_rps,p50_ms,p95_ms
+first,10,100,4,5
+a unit,10,12 k,4,5
 """
 UNKNOWN = """
 Summary:
@@ -121,3 +152,14 @@ def test_a_run_is_read_few_times_however_many_reports_stand_beside_it(monkeypatc
     entries = parse([RawArtefact.of("out.txt", text.encode())])
     assert [isinstance(entry, FormatError) for entry in entries] == [is_above, not is_above]
     assert 0 < len(reads) < 20
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [(K6, WRK2), (PUBLISHED, WRK2)], ids=["groups", "a published table"]
+)
+@pytest.mark.parametrize("glue", ["", "\n"])
+def test_two_outputs_are_read_as_each_is_alone(first, second, glue):
+    alone = [*read(first), *read(second)]
+    together = read(first + glue + second)
+    assert figures_in(together) == figures_in(alone)
+    assert len(together) == len(alone)
