@@ -17,7 +17,7 @@ from backend.formats.model import Entry, FormatError, ParsedTrial
 from backend.formats.refusals import not_one_trial
 from backend.formats.runs import of_lines
 from backend.formats.siege.figures import NEEDED, read_document, read_log_rows, read_report
-from backend.formats.siege.hits import Hits, trial_of, with_hits
+from backend.formats.siege.hits import RESOLUTION_US, Hits, trial_of, with_hits
 from backend.formats.siege.runs import RESULT, Run, find_runs, has_report, is_log_header, is_start
 from backend.formats.text import Line, Source
 from backend.formats.together import read_each, split_sources
@@ -82,7 +82,7 @@ def _with_files(trials: list[Entry], hits: Sequence[Hits], logs: Sequence[Source
 
 
 def _runs_of_one_text(runs: Sequence[Run]) -> list[Entry]:
-    """Each run; responses above a report are its own where it counts as many."""
+    """Each run; responses above a report are its own where they are those that it counts."""
     entries: list[Entry] = []
     above: Run | None = None
     for run in runs:
@@ -100,15 +100,18 @@ def _runs_of_one_text(runs: Sequence[Run]) -> list[Entry]:
 
 
 def _are_of(responses: Run, run: Run, trial: ParsedTrial) -> bool:
-    """Whether responses above a report without any are those that it counts, or the last of them,
-    as a terminal keeps them: then none took longer than the longest of the report."""
-    count, most = responses.hits.count_below(500), trial.requests_completed
-    if run.hits.count or most is None or count > most:
+    """Whether responses above a report without any are those that it counts: as many of each
+    outcome, and the longest took as long."""
+    hits = responses.hits
+    rows = trial_of(hits)
+    if run.hits.count or trial.requests_completed != hits.count_below(500):
         return False
-    longest_us, most_us = responses.hits.requests.max_us, trial.latency.max_us
+    if trial.requests_ok not in (None, rows.requests_ok):
+        return False
+    longest_us, most_us = hits.requests.max_us, trial.latency.max_us
     if longest_us is None or most_us is None:
-        return count == most
-    return count == most or longest_us <= most_us
+        return True
+    return abs(longest_us - most_us) <= RESOLUTION_US
 
 
 def _lines_from(run: Run, lines: Sequence[Line]) -> list[Line]:

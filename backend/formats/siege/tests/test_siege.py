@@ -138,10 +138,17 @@ def test_verbose_lines_are_of_another_run_behind_a_prompt():
     assert [run.samples for run in runs] == [200, 200]
 
 
-def test_responses_slower_than_the_longest_of_a_report_are_another_run():
+def test_responses_above_a_report_are_its_own_only_if_it_counts_the_same():
     folder = Path(__file__).parent / "captures" / "verbose-err500-c5-r40"
-    rows = (folder / "stdout").read_text().splitlines(keepends=True)[-20:]
-    report = (folder / "stderr").read_text()
-    assert len(read("".join(rows) + report)) == 1
-    slower = rows[0].replace("0.00 secs", "9.00 secs")
-    assert len(read("".join([slower, *rows]) + report)) == 2
+    rows, report = ((folder / name).read_text() for name in ("stdout", "stderr"))
+    (trial,) = read(rows + report)
+    assert (trial.samples, trial.requests_ok) == (200, 172)
+    others = (
+        "".join(rows.splitlines(keepends=True)[-20:]),
+        rows.replace("HTTP/1.1 200", "HTTP/1.1 404"),
+        rows.replace("0.13 secs", "9.00 secs"),
+    )
+    for other in others:
+        responses, trial = read(other + report)
+        assert responses.figures() == read(other)[0].figures()
+        assert trial.figures() == read(report)[0].figures()
