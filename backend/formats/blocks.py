@@ -15,6 +15,7 @@ from typing import Any
 from backend.formats.text import Document, Line, Source, documents_among
 
 JSON, TABLE, XML = "JSON", "table", "XML"
+XML_ROOTS = ("testResults", "FinalStatus")
 # Between "|": in notes and in some reports. No tool writes a file of it.
 DRAWN = "drawn table"
 # Longer texts are logs of one tool: they are not looked through.
@@ -105,14 +106,18 @@ def _outside(lines: Sequence[Line], blocks: Sequence[Block]) -> list[Line]:
 
 
 def _xml_blocks(source: Source, _: Sequence[Block]) -> Iterator[Block]:
-    """JMeter's documents, from the first tag to the last."""
-    if "<testResults" not in source.text:
-        return
+    """Documents with a root that a tool writes, from the first tag to the last."""
+    for root in XML_ROOTS:
+        if f"<{root}" in source.text:
+            yield from _xml_of(source, root)
+
+
+def _xml_of(source: Source, root: str) -> Iterator[Block]:
     above, begin, before = source.artefact.first_line, 0, ""
     for at, row in enumerate(source.raw_lines, above):
-        if not begin and "<testResults" in row:
+        if not begin and f"<{root}" in row:
             begin = at - before.lstrip().startswith("<?xml")
-        if begin and ("</testResults>" in row or at == source.last_number):
+        if begin and (f"</{root}>" in row or at == source.last_number):
             yield Block(XML, begin, at)
             begin = 0
         before = row
@@ -318,10 +323,23 @@ def _tables_in(rows: Sequence[_Row], mark: str) -> Iterator[Block]:
 
 
 def _heads_again(rows: Sequence[_Row], mark: str) -> list[int]:
-    """Where the head of a table stands once more."""
+    """Where a head stands once more, or that of another table of the tool."""
     head = rows[0].text
-    again = [at for at, row in enumerate(rows) if at and row.text == head]
-    return again if again and _is_head(head, mark) else []
+    if not _is_head(head, mark):
+        return []
+    first = _cells(head, mark)[0]
+    return [
+        at
+        for at, row in enumerate(rows)
+        if at and first in row.text and are_heads_alike(head, row.text, mark)
+    ]
+
+
+def are_heads_alike(head: str, other: str, mark: str) -> bool:
+    """Whether two rows are heads, the second with half of the names of the first, or more."""
+    names, others = ({*_cells(row, mark)} for row in (head, other))
+    is_alike = len(names) > 1 and 2 * len(names & others) >= len(names)
+    return is_alike and _is_head(head, mark) and _is_head(other, mark)
 
 
 def _of_two_columns(rows: Sequence[_Row], mark: str) -> Sequence[_Row]:

@@ -49,6 +49,17 @@ def _is_share(name: str) -> bool:
     return _SHARE.fullmatch(name) is not None and float(name) <= 100
 
 
+def several_totals(title: str, count: int, named: str, line: int | None = None) -> FormatError:
+    """Of a table with more than one row of all requests: which rows are of which run, nobody can
+    tell."""
+    return FormatError(
+        f"The {title} has the rows of several runs.",
+        line=line,
+        found=f"{count} rows of all requests, each with {named}",
+        expected="one row of all requests: a file for each run, or each below its own header",
+    )
+
+
 def read_or_refuse(read: Callable[..., ParsedTrial], *arguments: Any) -> Entry:
     """The trial, or its refusal: the other runs of the input are read all the same."""
     try:

@@ -5,7 +5,7 @@ The tool must refuse a table with damaged rows. It must not read the sound rows 
 
 from collections.abc import Sequence
 
-from backend.formats.blocks import SEPARATORS, TABLE
+from backend.formats.blocks import SEPARATORS, TABLE, are_heads_alike
 from backend.formats.commands import is_border
 from backend.formats.parts import TEXT, Part, is_known_alike, is_start
 from backend.formats.surroundings import regions_around
@@ -53,7 +53,8 @@ def _start_of_rows(text: TextParts, before: Part, table: Part) -> int | None:
 
 def _end_of_rows(text: TextParts, table: Part, following: Part) -> int | None:
     """The last line of what follows a table without a gap; None if that is something else."""
-    is_next = text.row(following.first) == text.row(table.first)
+    heads = text.row(table.first).strip(), text.row(following.first).strip()
+    is_next = heads[0] == heads[1] or any(are_heads_alike(*heads, mark) for mark in SEPARATORS)
     if following.first != table.last + 1 or is_next or _is_other(table, following):
         return None
     if following.kind == TABLE:

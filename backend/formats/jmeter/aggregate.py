@@ -18,7 +18,7 @@ from backend.formats.numbers import (
     parse_number,
     scaled,
 )
-from backend.formats.refusals import read_figures
+from backend.formats.refusals import read_figures, several_totals
 from backend.formats.text import HEAD_BYTES, Document, Source
 
 DOCUMENT_MARK = '"pct1ResTime"'
@@ -137,10 +137,11 @@ def read_table(source: Source) -> Entry:
     header, *lines = source.text.split("\n")[at:]
     # What stands behind the last line feed is nothing, or a row that was cut off.
     rows = _rows(_columns(header), _delimiter(header), lines[:-1])
-    total = next((row for row in rows if row["Label"] in TOTALS), None)
-    if total is None:
-        total = rows[0] if len(rows) == 1 else None
-    if total is None:
+    totals = [row for row in rows if row["Label"] in TOTALS] or (rows if len(rows) == 1 else [])
+    if len(totals) > 1:
+        line = source.artefact.first_line + at
+        return several_totals("JMeter report", len(totals), "the label TOTAL", line)
+    if not totals:
         return FormatError(
             "The JMeter report has no row of all samples.",
             line=source.artefact.first_line + at,
@@ -148,7 +149,7 @@ def read_table(source: Source) -> Entry:
             expected='a row with the label "TOTAL", or one row alone',
         )
     return read_figures(
-        _of_row, total, title="JMeter report", expected=f"the columns {', '.join(NEEDED)}"
+        _of_row, totals[0], title="JMeter report", expected=f"the columns {', '.join(NEEDED)}"
     )
 
 

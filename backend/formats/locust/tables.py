@@ -9,6 +9,7 @@ from itertools import pairwise
 from backend.formats.locust.errors import by_class, completed
 from backend.formats.model import FormatError, Latency, ParsedTrial, TimeSlice
 from backend.formats.numbers import parse_count, parse_float
+from backend.formats.refusals import several_totals
 from backend.formats.text import HEAD_BYTES, Source
 
 # The columns by which each file is known; before 1.0 locust named some otherwise.
@@ -229,10 +230,14 @@ def with_failures(requests: int, names: Mapping[str, int]) -> dict[str, object]:
 
 
 def _total(table: Table) -> Row:
-    for row in reversed(table.rows):
-        if row["Name"] in TOTALS:
-            return row
-    raise _no_total(table)
+    totals = [row for row in table.rows if row["Name"] in TOTALS]
+    if not totals:
+        raise _no_total(table)
+    # A request may have the name that versions of another age give to the total.
+    name = totals[-1]["Name"]
+    if (count := sum(row["Name"] == name for row in totals)) > 1:
+        raise several_totals("locust stats file", count, f"the name {name}", table.line)
+    return totals[-1]
 
 
 def _no_total(table: Table) -> FormatError:

@@ -3,19 +3,19 @@
 import csv
 import html
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from backend.formats import statuses
 from backend.formats.jmeter.samples import error_class
 from backend.formats.model import CLIENT_CLASS, Entry, FormatError, Latency, ParsedTrial
 from backend.formats.numbers import json_count, parse_count, parse_float
-from backend.formats.refusals import read_figures
+from backend.formats.refusals import read_figures, several_totals
 from backend.formats.text import HEAD_BYTES, Source
 
 ROOT = "<FinalStatus"
-# The label of the group of all samples; the second is that of a test in the cloud.
-ALL = ("", "ALL")
+# The label of the group of all samples, and that of a test in the cloud.
+ALL, ALL_OF_CLOUD = "", "ALL"
 COLUMNS = ("avg_rt", "label", "succ", "fail", "throughput")
 HEAD_LINES = 30
 RESOLUTION_US = 1000
@@ -51,13 +51,13 @@ def read_csv(source: Source) -> Entry:
     # The last row may have lost digits where the text ends without its line feed.
     whole = rows if source.text.endswith("\n") else rows[:-1]
     named = [dict(zip(header, row, strict=True)) for row in whole if len(row) == len(header)]
-    return _trial_of({row["label"]: row for row in named})
+    return _trial_of([(row["label"], row) for row in named])
 
 
 def read_xml(source: Source) -> Entry:
     """The trial of the group of all samples."""
     text = source.text
-    groups = {html.unescape(label): dict(_texts(body)) for label, body in _GROUP.findall(text)}
+    groups = [(html.unescape(label), dict(_texts(body))) for label, body in _GROUP.findall(text)]
     duration = _DURATION.search(text)
     seconds = parse_float(duration[1]) if duration else None
     return _trial_of(groups, elapsed_s=seconds or None)
@@ -71,12 +71,15 @@ def _texts(body: str) -> Iterator[tuple[str, str]]:
             yield f"{name}{param}", values["value"]
 
 
-def _trial_of(groups: Mapping[str, Texts], *, elapsed_s: float | None = None) -> Entry:
-    total = next((groups[label] for label in ALL if label in groups), None)
-    if total is None:
+def _trial_of(groups: Sequence[tuple[str, Texts]], *, elapsed_s: float | None = None) -> Entry:
+    totals = [texts for label, texts in groups if label == ALL]
+    totals = totals or [texts for label, texts in groups if label == ALL_OF_CLOUD]
+    if not totals:
         return _no_total(f"{len(groups)} labels")
+    if len(totals) > 1:
+        return several_totals("Taurus dump", len(totals), "an empty label")
     return read_figures(
-        _trial, total, elapsed_s, title="Taurus dump", expected="the whole file of final-stats"
+        _trial, totals[0], elapsed_s, title="Taurus dump", expected="the whole file of final-stats"
     )
 
 

@@ -92,6 +92,11 @@ def test_labels_without_a_total_are_refused_unless_there_is_one():
         read(NEW[: NEW.index("GET")])
 
 
+def test_rows_of_two_runs_below_one_header_are_refused():
+    with pytest.raises(FormatError, match="rows of several runs"):
+        read(NEW + NEW.partition("\n")[2])
+
+
 def test_a_last_row_that_was_cut_off_is_left_out():
     for cut in range(NEW.index("TOTAL") + 1, len(NEW)):
         assert only(NEW[:cut]).reported_rps == 122.15605

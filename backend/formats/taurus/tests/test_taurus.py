@@ -97,3 +97,23 @@ def test_what_was_cut_off_anywhere_is_refused_or_says_less_but_never_otherwise(t
         for trial in trials:
             assert trial.latency.percentiles.items() <= whole.latency.percentiles.items()
             assert trial.incomplete or trial.latency.mean_us in (None, whole.latency.mean_us)
+
+
+def test_rows_of_two_runs_below_one_header_are_refused():
+    group = XML[XML.index("  <Group") : XML.index("</FinalStatus>")]
+    for text in (CSV + CSV.partition("\n")[2], XML.replace(group, group + group)):
+        with pytest.raises(FormatError, match="rows of several runs"):
+            read(text)
+
+
+def test_dumps_of_two_runs_in_one_text_are_two_trials():
+    dump = (CAPTURES / "apiritif-500s" / "stats.csv").read_text()
+    document = (CAPTURES / "apiritif-500s" / "stats.xml").read_text()
+    for first, second in ((CSV, dump), (XML, document), (XML, OLD), (OLD, XML)):
+        alone = [trial.figures() for text in (first, second) for trial in read(text)]
+        assert [trial.figures() for trial in read(first + second)] == alone
+
+
+def test_the_xml_beside_a_text_of_the_same_run_is_one_trial_that_says_so():
+    (trial,) = read(TEXT + XML)
+    assert "of the same run, as XML" in trial.notes[0]
