@@ -2,6 +2,7 @@
 of a request and one for all."""
 
 import html
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -19,6 +20,8 @@ POINTS = {
     "ninety_ninth_response_time": "99",
 }
 POINT = "response_time_percentile_"
+# Of each name.
+GROWS, FALLS = ("num_requests", "num_failures", "max_response_time"), "min_response_time"
 # In the other states more requests may follow.
 ENDED = ("stopped", "stopping", "cleanup", "missing")
 
@@ -40,11 +43,32 @@ def last_of_each_run(documents: Sequence[Document]) -> list[Document]:
 
 
 def _goes_on(earlier: Document, later: Document) -> bool:
+    """Whether a later answer is of the same run: nothing falls that only grows while it lasts."""
     if not is_requests(earlier.value) or not is_requests(later.value):
         return False
-    before, after = (_total(document.value).get("num_requests") for document in (earlier, later))
-    is_open = earlier.value["state"] not in ENDED
-    return is_open and isinstance(before, int) and isinstance(after, int) and before <= after
+    if earlier.value["state"] in ENDED:
+        return False
+    before, after = _growing(earlier.value), _growing(later.value)
+    return bool(before) and all(after.get(key, -math.inf) >= least for key, least in before.items())
+
+
+def _growing(report: Mapping[str, Any]) -> dict[Any, float]:
+    """What grows while a run lasts, by what it is of; what falls, with its sign changed."""
+    figures: dict[Any, Any] = {}
+    for member in report["stats"]:
+        of = (member.get("name"), member.get("method"))
+        if member["num_requests"]:
+            figures |= {(of, name): member.get(name) for name in GROWS}
+            figures[of, FALLS] = _negative(member.get(FALLS))
+    for error in report["errors"]:
+        of = tuple(error.get(name) for name in ("method", "name", "error"))
+        figures[of, "occurrences"] = error.get("occurrences")
+        figures[of, "first_seen"] = _negative(error.get("first_seen"))
+    return {key: figure for key, figure in figures.items() if isinstance(figure, int | float)}
+
+
+def _negative(figure: Any) -> Any:
+    return -figure if isinstance(figure, int | float) else None
 
 
 def read_requests(document: Document) -> Entry:

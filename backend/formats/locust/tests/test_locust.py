@@ -142,6 +142,12 @@ def test_a_file_without_its_row_of_totals_is_refused():
         read(b"\r\n".join(rows[:2]) + b"\r\n")
 
 
+def test_rows_of_two_runs_below_one_header_are_refused():
+    header, *rows = capture("u10-3s-csv/out_stats.csv").splitlines(keepends=True)
+    with pytest.raises(FormatError, match="rows of several runs"):
+        read(b"".join([header, *rows, *rows]))
+
+
 def test_files_of_locust_before_1_0():
     header = b'"Type","Name","# requests","# failures","Median response time",'
     header += b'"Average response time","Min response time","Max response time",'
@@ -217,6 +223,21 @@ def test_of_several_answers_of_one_run_the_last_is_the_result():
     assert len(answers(REQUESTS + "\n" + REQUESTS)) == 2
     (running,) = answers(RUNNING)
     assert (running.connections, running.incomplete) == (5, True)
+
+
+@pytest.mark.parametrize(
+    ("shown", "other"),
+    [
+        ('"max_response_time": 35.0', '"max_response_time": 34.0'),
+        ('"num_requests": 575', '"num_requests": 574'),
+        ('"name": "other page"', '"name": "third page"'),
+        ('"first_seen": 1796111550', '"first_seen": 1796111950'),
+    ],
+)
+def test_an_answer_that_does_not_go_on_from_the_one_above_is_another_run(shown, other):
+    assert shown in REQUESTS
+    running, ended = answers(RUNNING + "\n" + REQUESTS.replace(shown, other))
+    assert (running.outcome.attempts, ended.outcome.attempts) == (1134, 1138)
 
 
 def test_failures_that_are_not_all_told_by_name_have_no_class():
