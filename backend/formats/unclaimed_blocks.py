@@ -42,13 +42,18 @@ def _is_inside(text: TextParts, run: Sequence[Part], at: int, joint: Part) -> bo
     """Whether the report says more with the block than the texts above and below it say."""
     around = [part for part in (run[:at], run[at + 1 :]) if part]
     sides = [text.part(side[0].first, side[-1].last) for side in around]
-    if None not in (tools := [side.tool for side in sides]) and len({*tools}) > 1:
-        # It is of one of two tools.
+    if _are_of_two_tools(sides):
         return False
     apart = [entry for side in sides for entry in side.entries]
     if not trials_in(apart) and _is_of_refused(run[at], run[:at], joint):
         return True
     return says_more(joint.entries, apart)
+
+
+def _are_of_two_tools(sides: Sequence[Part]) -> bool:
+    """Whether the texts above and below a block are reports of two tools: it is of one of them."""
+    tools = {side.tool for side in sides}
+    return len(tools) > 1 and None not in tools
 
 
 def _is_of_refused(block: Part, above: Sequence[Part], joint: Part) -> bool:

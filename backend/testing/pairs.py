@@ -88,23 +88,29 @@ def loss_in(first: Output, second: Output, glue: str) -> str | None:
     last = text.count("\n") + 1
     above = last - second.text.count("\n")
     for output, begin, end in ((first, 1, above), (second, above, last)):
-        own = _alone(output.text)
-        if _is_one_capture(first, second):
-            own = tuple(trial for trial in own if not _is_replaced(trial, trials))
-        is_read = all(_is_among(trial, trials) for trial in own)
-        if not is_read and not _is_named(refusals, begin, end):
+        if not _is_read(output, trials) and not _is_named(refusals, begin, end):
             return f"{output.label} has other figures or none"
     return _made_up(trials, (*_alone(first.text), *_alone(second.text)))
 
 
-def _is_one_capture(first: Output, second: Output) -> bool:
-    return first.label.rpartition("/")[0] == second.label.rpartition("/")[0]
+def _is_read(output: Output, trials: Sequence[ParsedTrial]) -> bool:
+    return all(
+        _is_among(trial, trials) or _is_replaced(trial, output, trials)
+        for trial in _alone(output.text)
+    )
 
 
-def _is_replaced(trial: ParsedTrial, trials: Sequence[ParsedTrial]) -> bool:
-    """Whether another trial is what became of one that still ran."""
-    counts = [each.attempts or 0 for each in trials if not each.incomplete]
-    return trial.incomplete and max(counts, default=-1) >= (trial.attempts or 0)
+def _is_replaced(trial: ParsedTrial, output: Output, trials: Sequence[ParsedTrial]) -> bool:
+    """Whether a trial is what became, in the same capture, of one that still ran."""
+    capture = output.label.rpartition("/")[0] + "/"
+    ended = [
+        each.figures()
+        for other in outputs()
+        if other.label.startswith(capture)
+        for each in _alone(other.text)
+        if not each.incomplete and (each.attempts or 0) >= (trial.attempts or 0)
+    ]
+    return trial.incomplete and any(each.figures() in ended for each in trials)
 
 
 def _is_among(trial: ParsedTrial, trials: Sequence[ParsedTrial]) -> bool:
