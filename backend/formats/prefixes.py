@@ -83,7 +83,8 @@ PREFIXES = (
     Prefix(
         "Vagrant's name",
         rf" {{4}}{_NAME}:(?: |(?=\r?$))",
-        r"[A-Za-z0-9][\w.-]{0,80}",
+        # The lines of tsung's own log begin so, and may be indented.
+        r"(?!stats:)[A-Za-z0-9][\w.-]{0,80}",
         least_share=0.9,
         has_one_name=True,
     ),
