@@ -14,22 +14,11 @@ from typing import Any
 import orjson
 
 from backend.testing.damage import Case, captures
+from backend.testing.reports import WRK
 
 # A longer capture is a log, whose lines are alike.
 LONGEST_CAPTURE = 64 << 10
 SEPARATORS = (" ", "\t", ",", ":", "/", '"', "|")
-_OTHERS = b"""
-Running 1s test @ http://h/
-  1 threads and 1 connections
-  Thread Stats   Avg      Stdev     Max   +/- Stdev
-    Latency     1.00ms    1.00ms   2.00ms   90.00%
-    Req/Sec     1.00k     1.00      1.00k    90.00%
-  1000 requests in 1.00s, 1.00MB read
-Requests/sec:   1000.00
-Transfer/sec:      1.00MB
-
-time wrk: 1 s
-"""
 # Lines that programs and people put around outputs: each is looked for in every text.
 SURROUNDINGS = {
     "prompts": b"$ wrk -t1 -c1 http://h/\n",
@@ -59,7 +48,7 @@ SURROUNDINGS = {
     "unknown tables": b"\na,b,c,d\n1,2,3,4\n",
     "drawn tables": b"\n| a | b |\n|---|---|\n| 1 | 2 |\n",
     "fences": b"```\nx\n```\n",
-    "outputs of other tools": _OTHERS,
+    "outputs of another tool": f"\n{WRK}\ntime wrk: 1 s\n".encode(),
     "thousands": b"1\xc2\xa0000",
     "apostrophes": b"1'000",
     "bytes of Windows-1252": b"\xb5",
