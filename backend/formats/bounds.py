@@ -21,9 +21,9 @@ WELL_KNOWN = frozenset((10, 25, 50, 75, 80, 90, 95, 98, 99, 99.5, 99.9, 99.99, 9
 MOST_TEXTS, LONGEST_TEXT, OTHERS = 100, 200, "others"
 # The path of an address may be 2,000 characters long in an envelope.
 LONGEST_URL, LONGEST_COMMAND = 4_000, 20_000
-# A tool contradicts itself in two figures, mostly. Names of files may stand in a sentence.
+# Mostly a tool contradicts itself in two figures. A sentence may hold names of files.
 MOST_SENTENCES, LONGEST_SENTENCE = 10, 300
-# As JSON, of each member that a format fills as it likes. Of a usual output it has 600.
+# As JSON, of each member that a format fills as it likes. Usual outputs fill 600 of them.
 MOST_BYTES = 8 << 10
 
 

@@ -44,9 +44,9 @@ class Prefix:
     title: str
     text: str
     name: str = ""
-    # Of the lines, so many have it at least.
+    # The least share of the lines that must have the prefix.
     least_share: float = LEAST_SHARE
-    # Whether all lines have the same name: else it is none.
+    # Whether it counts as a prefix only if all lines have the same name.
     has_one_name: bool = False
 
     def pattern(self, name: str = "") -> re.Pattern[bytes]:
@@ -114,7 +114,7 @@ class PlainText:
 
     artefact: RawArtefact
     notes: tuple[str, ...] = ()
-    # Whether it has the lines of one of several services.
+    # Whether this is the text of one service, out of a log of several.
     is_parted: bool = False
 
 
@@ -165,8 +165,8 @@ def _without_prefixes(text: PlainText, layers: int) -> list[PlainText]:
 
 
 def _may_be_removed(text: PlainText, prefix: Prefix, names: int) -> bool:
-    """Whether a prefix with so many names is taken off. The lines of several services are parted
-    once: each text of theirs is looked through again."""
+    """Whether a prefix with so many names is removed. A text is split by services only once,
+    because each of the new texts is looked through again."""
     if prefix.has_one_name:
         return names == 1
     return names <= (1 if text.is_parted else MOST_NAMES)

@@ -18,13 +18,13 @@ FAULTS = (KeyError, IndexError, TypeError, ValueError, AttributeError, Arithmeti
 SEND_ALONE = "Send the report alone, without the rest of the file."
 # What a database keeps of a number of connections. All other counts: as `LIMIT`.
 MOST_CONNECTIONS = 2**31 - 1
-# How a percentile is named: ASCII alone, which every reader takes for the same number.
-_SHARE = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,1000})?")
+# The name of a percentile. Only ASCII digits: all readers take these for the same number.
+_PERCENTILE = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,1000})?")
 _COUNTS = ("threads", "requested_requests", "requests_completed", "requests_ok", "bytes_received")
 
 
 def refuse_impossible(trial: ParsedTrial) -> Entry:
-    """The trial, or a refusal where a count is of no test, or a percentile of no share."""
+    """The trial, or a refusal of a count that no test reaches or a percentile without a number."""
     limits = {"connections": MOST_CONNECTIONS, **dict.fromkeys(_COUNTS, LIMIT)}
     for name, most in limits.items():
         count = getattr(trial, name)
@@ -36,22 +36,22 @@ def refuse_impossible(trial: ParsedTrial) -> Entry:
                 expected=f"at most {most:,}",
             )
     names = chain(trial.latency.percentiles, *(part.percentiles for part in trial.timeline))
-    if (wrong := next((name for name in names if not _is_share(name)), None)) is not None:
+    if (wrong := next((name for name in names if not _is_percentile(name)), None)) is not None:
         return FormatError(
-            f"This output of {trial.tool} has a percentile whose name is no share of requests.",
+            f"This output of {trial.tool} has a percentile whose name is not a number.",
             found=shortened(wrong, LONGEST_TEXT),
             expected="a number from 0 to 100, such as 99.9",
         )
     return trial
 
 
-def _is_share(name: str) -> bool:
-    return _SHARE.fullmatch(name) is not None and float(name) <= 100
+def _is_percentile(name: str) -> bool:
+    return _PERCENTILE.fullmatch(name) is not None and float(name) <= 100
 
 
 def several_totals(title: str, count: int, named: str, line: int | None = None) -> FormatError:
-    """Of a table with more than one row of all requests: which rows are of which run, nobody can
-    tell."""
+    """The refusal of a table with several rows of totals: nothing tells which rows belong to which
+    run."""
     return FormatError(
         f"The {title} has the rows of several runs.",
         line=line,

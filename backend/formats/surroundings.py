@@ -50,9 +50,11 @@ class Region:
         return not self.is_above and len(_labels_of(paragraph) & self._labels) >= FEWEST_AGAIN
 
     def is_of_another(self, first: int, last: int) -> bool:
-        """Whether lines below the report and those behind them change what is read of it, but not
-        its time and rate: with its labels, they are of another report, of which its tool does not
-        know the first lines. A later report that replaces the first one has a rate of its own."""
+        """Whether these lines below the report, and all after them, are the end of another report.
+
+        Without them the report has the same time and rate, but other figures. A whole later report
+        would have replaced the time and the rate too.
+        """
         figures, known = self._figures_without(first, last), self.trial.figures()
         if figures is None or any(figures[name] != known[name] for name in OF_RUN):
             return False
@@ -94,7 +96,8 @@ def regions_around(part: Part) -> Iterator[Region]:
 
 
 def _known_places(part: Part) -> Iterator[tuple[int, ParsedTrial, tuple[int, int]]]:
-    """Each trial with its place among the entries and its lines, if it is known where it begins."""
+    """Each trial with its place among the entries and its lines; none where the tool does not say
+    where each run begins."""
     entries, places = part.entries, lines_of_entries(part)
     if len(entries) > 1 and places[0] == (part.first, part.last):
         return

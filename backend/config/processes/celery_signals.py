@@ -53,6 +53,7 @@ def note_worker(**_: Any) -> None:
 
 @worker_process_init.connect  # type: ignore[untyped-decorator]
 def end_without_worker(**_: Any) -> None:
-    """Celery asks the system to end a reader with its worker: too late, if that has ended."""
+    """Celery asks the system to end a reader together with its worker. That comes too late if the
+    worker has already ended."""
     if _worker_pid is not None and os.getppid() != _worker_pid:
         os._exit(1)

@@ -58,7 +58,7 @@ def ends_with_parent(number: signal.Signals) -> Callable[[], None] | None:
 
     def before_exec() -> None:
         prctl(PR_SET_PDEATHSIG, int(number), 0, 0, 0)
-        # The parent was killed before the system was asked.
+        # The parent was killed before the line above, so the system sends no signal.
         if os.getppid() != parent:
             os.kill(os.getpid(), number)
 

@@ -43,7 +43,7 @@ def last_of_each_run(documents: Sequence[Document]) -> list[Document]:
 
 
 def _goes_on(earlier: Document, later: Document) -> bool:
-    """Whether a later answer is of the same run: nothing falls that only grows while it lasts."""
+    """Whether a later answer is of the same run: no figure falls that can only grow in a run."""
     if not is_requests(earlier.value) or not is_requests(later.value):
         return False
     if earlier.value["state"] in ENDED:
@@ -53,7 +53,8 @@ def _goes_on(earlier: Document, later: Document) -> bool:
 
 
 def _growing(report: Mapping[str, Any]) -> dict[Any, float]:
-    """What grows while a run lasts, by what it is of; what falls, with its sign changed."""
+    """The figures of each request and error that grow while a run lasts. Those that fall have their
+    sign changed, so that they grow too."""
     figures: dict[Any, Any] = {}
     for member in report["stats"]:
         of = (member.get("name"), member.get("method"))

@@ -82,7 +82,7 @@ def _with_files(trials: list[Entry], hits: Sequence[Hits], logs: Sequence[Source
 
 
 def _runs_of_one_text(runs: Sequence[Run]) -> list[Entry]:
-    """Each run; responses above a report are its own where they are those that it counts."""
+    """Each run. Responses above a report join it only if the report counts the same responses."""
     entries: list[Entry] = []
     above: Run | None = None
     for run in runs:
@@ -100,8 +100,10 @@ def _runs_of_one_text(runs: Sequence[Run]) -> list[Entry]:
 
 
 def _are_of(responses: Run, run: Run, trial: ParsedTrial) -> bool:
-    """Whether responses above a report without any are those that it counts: as many of each
-    outcome, and the longest took as long."""
+    """Whether a report without responses of its own counts those above it.
+
+    Then both have as many of each outcome, and the longest response took the same time.
+    """
     hits = responses.hits
     rows = trial_of(hits)
     if run.hits.count or trial.requests_completed != hits.count_below(500):

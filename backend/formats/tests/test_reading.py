@@ -169,10 +169,10 @@ def test_a_count_that_no_database_keeps_is_refused_with_its_name(path, figure, f
     "name", ["abc", "", "nan", "inf", "-5", "1e2", "100.1", "9x9", "=1+1", "\uff19\uff19", "5" * 40]
 )
 @pytest.mark.parametrize("others", [0, 200])
-def test_a_percentile_whose_name_is_no_share_is_refused(name, others):
+def test_a_percentile_whose_name_is_not_a_number_is_refused(name, others):
     document = json.loads(capture("bombardier/c20-n600-500s-json/stdout"))
     points = {f"50.{at:03}": at for at in range(others)}
     document["result"]["latency"]["percentiles"] = {**points, "50": 200, name: 300}
-    with pytest.raises(FormatError, match="whose name is no share of requests") as refused:
+    with pytest.raises(FormatError, match="whose name is not a number") as refused:
         parse([artefact(json.dumps(document, separators=(",", ":")))])
     assert refused.value.found == name

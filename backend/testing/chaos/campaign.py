@@ -135,7 +135,7 @@ class Campaign:
             strikes = plan.drawn()
             for strike, after in zip_longest(strikes, strikes[1:]):
                 self._wait_for(strike.after_uploads, senders)
-                # What a fault strikes is busy, and the senders are not done before the last one.
+                # Uploads go on while a fault strikes, and some are left for the last fault.
                 self.ledger.most_accepted = after.after_uploads if after else plan.uploads
                 self.striker.strike(strike.fault)
                 self._last_fault_at = time.monotonic()
@@ -160,7 +160,7 @@ class Campaign:
 
     @property
     def _is_calm(self) -> bool:
-        """Whether all that may be sent now is read: no more children are started for it."""
+        """Whether every upload that may be sent now is read, so no further child is started."""
         self._look()
         accepted = len(self.ledger.accepted)
         return self.ledger.is_full and self.ledger.read_count >= accepted

@@ -61,7 +61,7 @@ class Striker:
     site: SupervisedSite
     chance: random.Random
     broker_url: Callable[[], str | None]
-    # Whether nothing is left to read for now: a child that reads is not started then.
+    # Whether every upload that was sent is read. Then no further child is started.
     is_calm: Callable[[], bool]
     disk: Path | None = None
     clocks: Clocks | None = None
@@ -88,7 +88,7 @@ class Striker:
         return wait_until(lambda: self._kill(fault), FIND_WITHIN_S, every_s=0.05)
 
     def _kill_child(self, kind: str) -> bool:
-        """Whether there was one before all was read: no other is started then."""
+        """Whether a child of this kind was killed before every upload was read."""
         is_killed = is_over = False
         deadline = time.monotonic() + FIND_WITHIN_S
         while not (is_killed or is_over):
