@@ -27,7 +27,7 @@ from backend.web.tests.test_access import ask, body_of, ids_of
 
 pytestmark = pytest.mark.django_db
 # A column itself, not a part of the JSON in it; a second join of the table is named T5 or so.
-READ = re.compile(rf'"(?:runs_run|T\d+)"\."(?:{"|".join(large_columns())})"(?=,| AS | FROM )')
+READ = re.compile(rf'"?(?:runs_run|T\d+)"?\."(?:{"|".join(large_columns())})"(?=,| AS | FROM )')
 OF_ONE_RUN = re.compile(r'"runs_run"\."id" = %s|"\w+"\."run_id" = %s|LIMIT (?:1|21)\b')
 # Beside every route: what its row in access_rows.py does not ask for.
 MORE = {
