@@ -117,6 +117,9 @@ class Report:
     def __init__(self, block: Sequence[Line], *, is_late_waiting: bool = False) -> None:
         # What a script printed stands behind the last line. So may the end of another report.
         self.block, self.behind = _parted_at(block, "Transfer/sec:")
+        # A failure is never passed over, also where somebody moved its line. With another rate
+        # behind, the line is of another report.
+        self.with_errors = self.block if first_with(self.behind, RATE) else block
         # Versions before 2.0, and wrk2, count what waits: it may be answered later or never. Others
         # count late responses, which are among the requests.
         self.is_late_waiting = is_late_waiting or block[0].text.startswith(STARTS[1][0])
@@ -128,7 +131,7 @@ class Report:
         requests, elapsed_us, step_s, received = self._totals()
         rate = self._rate()
         rate_rps = None if rate is None else parse_number(rate)
-        transfer = parse_amount(self._after("Transfer/sec:") or "", BINARY_UNITS)
+        transfer = parse_amount(_after(self.block, "Transfer/sec:") or "", BINARY_UNITS)
         status = self._non_2xx() if self._reaches(NON_2XX, RATE) else None
         sockets = self._socket_errors() if self._reaches(SOCKETS, NON_2XX, RATE) else {}
         latency, step = self._latency() if requests else (Latency(), None)
@@ -195,7 +198,7 @@ class Report:
     def _rate(self) -> str | None:
         """The printed rate; None if the text ends in it, for then digits may be missing."""
         last = last_line([*self.block, *self.behind])
-        return None if last.text.startswith(RATE) else self._after(RATE)
+        return None if last.text.startswith(RATE) else _after(self.block, RATE)
 
     def _reaches(self, *labels: str) -> bool:
         """Whether one of these lines is there: the lines of errors stand before it, or are it.
@@ -208,18 +211,13 @@ class Report:
             for line in self.block
         )
 
-    def _after(self, label: str) -> str | None:
-        """The word behind the label at the beginning of a line."""
-        line = first_with(self.block, label)
-        return next(iter(line.text.removeprefix(label).split()), None) if line else None
-
     def _non_2xx(self) -> int:
-        value = self._after(NON_2XX)
+        value = _after(self.with_errors, NON_2XX)
         # The line is printed only when there are some.
         return 0 if value is None else self._count(value)
 
     def _printed_sockets(self) -> dict[str, int]:
-        line = first_with(self.block, SOCKETS)
+        line = first_with(self.with_errors, SOCKETS)
         text = line.text.removeprefix(SOCKETS) if line else ""
         pairs = (part.split() for part in text.split(","))
         return {pair[0]: self._count(pair[1]) for pair in pairs if len(pair) == 2}
@@ -308,6 +306,12 @@ class Report:
                 if not is_log_record(value):
                     return {"lua_json": value}
         return {}
+
+
+def _after(lines: Sequence[Line], label: str) -> str | None:
+    """The word behind the label at the beginning of a line."""
+    line = first_with(lines, label)
+    return next(iter(line.text.removeprefix(label).split()), None) if line else None
 
 
 def _parted_at(block: Sequence[Line], label: str) -> tuple[Sequence[Line], Sequence[Line]]:

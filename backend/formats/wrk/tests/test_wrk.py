@@ -91,6 +91,21 @@ def test_errors_that_are_printed_are_read_without_the_lines_below_them(
     assert trial.outcome.failed == failed
 
 
+ENDED = MAIL + "Requests/sec:  12340.82\nTransfer/sec:      1.56MB\n"
+
+
+@pytest.mark.parametrize(
+    ("below", "failed"),
+    [
+        ("Non-2xx or 3xx responses: 5\n", 5),
+        # Behind another rate it is of another report, whose first lines are missing.
+        ("Requests/sec:  9000.00\nNon-2xx or 3xx responses: 5\n", 0),
+    ],
+)
+def test_a_line_of_errors_below_the_report_is_not_passed_over(below, failed):
+    assert read(f"{ENDED}{below}".encode()).outcome.failed == failed
+
+
 def test_words_about_threads_and_connections_are_no_report():
     with pytest.raises(FormatError, match="We don't recognise this"):
         read(b"We ran it with\n4 threads and 100 connections\nfor a minute.\n")
