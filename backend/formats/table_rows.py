@@ -5,10 +5,11 @@ The tool must refuse a table with damaged rows. It must not read the sound rows 
 
 from collections.abc import Sequence
 
-from backend.formats.blocks import SEPARATORS, TABLE, are_heads_alike
+from backend.formats.blocks import TABLE
 from backend.formats.commands import is_border
 from backend.formats.parts import TEXT, Part, is_known_alike, is_start
 from backend.formats.surroundings import regions_around
+from backend.formats.tables import SEPARATORS, are_heads_alike
 from backend.formats.text_parts import TextParts
 
 

@@ -46,6 +46,12 @@ def class_by_words(text: str, table: Sequence[tuple[str, Sequence[str]]]) -> str
     return next((name for name, words in table if any(word in text for word in words)), "other")
 
 
+def is_of_go(text: str) -> bool:
+    """Whether a line may be an error of Go's HTTP client, which says what was tried, a colon and
+    why it failed."""
+    return ": " in text or error_class(text) != "other"
+
+
 def is_whole_error(text: str) -> bool:
     """Whether an error's text at the end of an output has all of its words."""
     return text.endswith(ENDINGS)

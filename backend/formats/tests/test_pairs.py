@@ -4,7 +4,7 @@ import pytest
 
 from backend.formats import FormatError, RawArtefact, parse, surroundings
 from backend.formats.parts import figures_in
-from backend.testing.pairs import loss_in, outputs, pairs
+from backend.testing.pairs import GLUES, loss_in, outputs, pairs
 from backend.testing.reports import AB
 
 SEED, COUNT = 2026, 300
@@ -78,6 +78,26 @@ def test_nothing_of_two_outputs_is_lost(number):
         if (loss := loss_in(first, second, glue)) is not None
     ]
     assert lost == []
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        # The second begins with a line of text, without a blank line above.
+        ("vegeta/rate100-3s-500s-text/stdout", "gatling/closed-20u-3s-500s/stdout"),
+        ("vegeta/rate100-3s-timeouts-text/stdout", "autocannon/warmup-text/stderr"),
+        # Lines of "#" stand above the table that they are of.
+        ("wrk2/calibrated-rate400/stdout", "hdrhistogram/own-log/own.hlog"),
+        # A line with as many commas stands right above.
+        ("weighttp/seed-nginx-10k/stdout", "httperf/wsess-sessions/stdout"),
+        ("vegeta/rate200-4s-allformats/hist.txt", "ab/rand-c10-tsv-csv/pct.csv"),
+        ("wrk/lua-json-done/stdout", "k6/own-refused-ndjson/points.json"),
+    ],
+)
+def test_nothing_is_lost_where_one_output_stands_right_above_another(first, second):
+    known = {output.label: output for output in outputs()}
+    for glue in GLUES:
+        assert loss_in(known[first], known[second], glue) is None
 
 
 def test_the_walk_has_outputs_of_many_tools():

@@ -15,8 +15,13 @@ from backend.formats.numbers import (
 from backend.formats.refusals import read_figures
 from backend.formats.runs import of_lines
 from backend.formats.statuses import failed, succeeded
-from backend.formats.text import Line, Source, blocks, is_prompt, last_line
-from backend.formats.transport_errors import counted_classes, error_class, is_whole_error
+from backend.formats.text import Line, Source, blocks, last_line
+from backend.formats.transport_errors import (
+    counted_classes,
+    error_class,
+    is_of_go,
+    is_whole_error,
+)
 from backend.formats.vegeta.curves import read_hdrplot, read_histogram
 from backend.formats.vegeta.offered import offered_rate, sent_rate
 from backend.formats.vegeta.results import RESOLUTION_US, UNANSWERED
@@ -212,7 +217,7 @@ def _read_text(block: Sequence[Line]) -> ParsedTrial:
     counts = {code: require_count(count) for code, count in codes.items()}
     if sum(counts.values()) < require_count(totals["total"]):
         raise _cut_off(block)
-    texts = _texts(block)
+    texts = _texts(block, is_unanswered=UNANSWERED in counts)
     rate = totals.get("throughput", totals.get("rate"))
     requests, span_s = require_count(totals["total"]), _span_s(rows)
     trial = _report(
@@ -273,18 +278,25 @@ def _cut_off(block: Sequence[Line]) -> FormatError:
     )
 
 
-def _texts(block: Sequence[Line]) -> list[str] | None:
-    """The set of error texts; None if it is not reached, or may be cut off."""
+def _texts(block: Sequence[Line], *, is_unanswered: bool) -> list[str] | None:
+    """The set of error texts; None if it is not reached, or may be cut off.
+
+    `is_unanswered`: whether attempts have no answer, which alone have other texts than statuses.
+    """
     position = next((at for at, line in enumerate(block) if line.text == "Error Set:"), None)
     if position is None:
         return None
     texts: list[str] = []
     for line in block[position + 1 :]:
-        if not line.text or is_prompt(line.text):
+        if not _is_error(line.text, is_unanswered):
             return texts
         texts.append(line.text)
     # The text ends here without a line feed.
     return texts if not texts or is_whole_error(texts[-1]) or _is_status(texts[-1]) else None
+
+
+def _is_error(text: str, is_unanswered: bool) -> bool:
+    return _is_status(text) or (is_unanswered and is_of_go(text))
 
 
 def _step_us(words: Sequence[str]) -> float:
