@@ -20,7 +20,7 @@ from backend.formats.unmeasured import without_unmeasured
 from backend.formats.unread import unread_in
 
 # Raised whenever a reading of the same bytes can change.
-PARSER_VERSION = "12"
+PARSER_VERSION = "13"
 
 
 @dataclass(frozen=True)
