@@ -111,7 +111,7 @@ def _scene(reading: Reading) -> dict[str, Any]:
     else:
         date = ", ".join(filter(None, ["live", _newest(reading.figures)]))
     return {
-        "figures": reading.shown,
+        "figures": reading.plain_figures,
         "url": f"{settings.PUBLIC_URL}{result_set.path}",
         "date": date,
         "name": result_set.title,

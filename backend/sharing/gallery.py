@@ -9,7 +9,6 @@ from django.utils import timezone
 
 from backend.analysis.figures import Figures
 from backend.analysis.kept_figures import read_figures
-from backend.sharing.best_figures import find_best
 from backend.sharing.edits import EditRefused
 from backend.sharing.models import Kind, ResultSet
 
@@ -20,7 +19,7 @@ LOOKED_AT = 12
 
 @dataclass(frozen=True, slots=True)
 class Exhibit:
-    """A public result set with what it found: in sentences, also where nothing can be ranked."""
+    """A public result set with what it found."""
 
     result_set: ResultSet
     finding: str
@@ -88,7 +87,7 @@ def _readable() -> QuerySet[ResultSet]:
 
 def _exhibit(result_set: ResultSet) -> Exhibit:
     """With what its snapshot says, whose bytes never change; they are read once a day."""
-    key = f"exhibit:best:{result_set.sha256}"
+    key = f"exhibit:{result_set.sha256}"
     kept: tuple[str, bool] | None = caches["process"].get(key)
     if kept is None:
         kept = _found(read_figures(result_set.frozen_snapshot()["figures"]))
@@ -98,7 +97,4 @@ def _exhibit(result_set: ResultSet) -> Exhibit:
 
 def _found(figures: Figures) -> tuple[str, bool]:
     """What a reader learns, and whether the series are comparable."""
-    if figures.outcome.status != "not_comparable":
-        return figures.finding, True
-    best = find_best(figures)
-    return figures.finding if best is None else f"{best.text}.", False
+    return figures.finding, figures.outcome.status != "not_comparable"

@@ -15,7 +15,6 @@ from backend.analysis.loading.large_runs import hold_slot_if_large
 from backend.analysis.query.compare_query import CompareQuery
 from backend.runs.models import Trial
 from backend.runs.registry.identity import canonical_json
-from backend.sharing.best_figures import best_as_answer
 from backend.sharing.models import ResultSet
 from backend.sharing.sources import document_of
 
@@ -82,16 +81,6 @@ class Reading:
     def figures(self) -> Figures:
         """The same figures as a record."""
         return read_figures(self.plain_figures)
-
-    @cached_property
-    def best_as_answer(self) -> dict[str, Any]:
-        """What takes the place of finding and answer where nothing is ranked; else empty."""
-        return best_as_answer(self.figures)
-
-    @cached_property
-    def shown(self) -> dict[str, Any]:
-        """The figures as pages and images show them: with an answer where nothing is ranked."""
-        return {**self.plain_figures, **self.best_as_answer}
 
     @cached_property
     def json(self) -> bytes:

@@ -16,7 +16,6 @@ from django.views.decorators.http import require_safe
 from backend.accounts.workspace import access
 from backend.accounts.workspace.takedowns import TakenDown
 from backend.analysis.export.comparability_text import comparability_text
-from backend.analysis.kept_figures import read_figures
 from backend.analysis.loading.selection import NotVisible
 from backend.analysis.query.compare_query import DRAWING, QueryError
 from backend.errors import Away, TooMany
@@ -71,7 +70,7 @@ def embed(request: HttpRequest, link: UUID) -> HttpResponse:
         return guarded(result_set, framed_message(400, title, str(error), error.hint))
     reading = Reading(result_set, access.name_of_viewer(None, request.META))
     try:
-        figures = read_figures(reading.shown)
+        figures = reading.figures
     except (NotVisible, QueryError) as error:
         title = "This live result set has no results now"
         return guarded(result_set, framed_message(409, title, why_no_answer(error), ""))
@@ -82,7 +81,7 @@ def embed(request: HttpRequest, link: UUID) -> HttpResponse:
         {
             "result_set": result_set,
             "figures": figures,
-            "figures_json": reading.shown,
+            "figures_json": reading.plain_figures,
             "outcome": comparability_text(figures),
             "outcome_class": TONES[figures.outcome.status],
             "theme": theme,

@@ -180,7 +180,6 @@ def result_set(request: HttpRequest, reading: Reading) -> HttpResponse:
         "result_set": result_set,
         "banner_title": _banner_title(reading),
         "query_fields": page_fields(),
-        "answer": _best_as_answer(reading),
         "json_url": result_set_link(result_set.link, "json"),
         "csv_url": result_set_link(result_set.link, "csv"),
         "png_url": result_set_link(result_set.link, "png"),
@@ -225,14 +224,6 @@ def _study_answers(request: HttpRequest, result_set: ResultSet) -> dict[str, Any
         "study_today": today_answers(request, study),
         "study_today_url": "" if current is None or current.is_gone else current.path,
     }
-
-
-def _best_as_answer(reading: Reading) -> dict[str, Any]:
-    """What the page says where nothing is ranked; empty if a live set has no figures now."""
-    try:
-        return reading.best_as_answer
-    except (NotVisible, QueryError):
-        return {}
 
 
 def _banner_title(reading: Reading) -> str:
@@ -288,7 +279,7 @@ _MARKDOWN_SAFE = str.maketrans("[]()<>!`\\", "         ")
 def _card(reading: Reading) -> dict[str, str]:
     """The texts that a site shows beside a pasted link; empty if there is no answer."""
     try:
-        figures, finding = reading.figures, reading.shown["finding"]
+        figures, finding = reading.figures, reading.figures.finding
     except (NotVisible, QueryError):
         return {"finding": "", "conditions": "", "description": ""}
     conditions = figures.conditions

@@ -92,11 +92,6 @@ function figuresOf(body: unknown): Figures {
   return whole.figures ?? whole;
 }
 
-/** What the page says in place of the finding, where that only says why nothing is ranked. */
-function answerInPage(): Partial<Figures> {
-  return JSON.parse(document.getElementById("answer")?.textContent ?? "{}") as Partial<Figures>;
-}
-
 /** The same view over figures that never change again. */
 async function startFrozen(page: HTMLElement): Promise<void> {
   const own = (figures: Figures): string => drawnOver(figures.query, location.search);
@@ -112,8 +107,7 @@ async function startFrozen(page: HTMLElement): Promise<void> {
   });
   view.busy(true);
   try {
-    const read = figuresOf(await getJson(page.dataset.figuresUrl ?? ""));
-    figures = { ...read, ...answerInPage() };
+    figures = figuresOf(await getJson(page.dataset.figuresUrl ?? ""));
     view.show(figures, own(figures));
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
