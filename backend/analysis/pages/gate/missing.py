@@ -1,6 +1,6 @@
 """What the newest run of a baseline has and a build lacks: it would pass unseen."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 
 from backend.analysis.compare.gathering import Gathered
@@ -20,21 +20,35 @@ def names_of(sweeps: Iterable[Sweep]) -> set[Names]:
 
 
 def missing_text(newest: Gathered, candidate: Gathered) -> str | None:
-    """Which workloads of which servers the candidate lacks, else at which loads; None if it has all
-    that the newest run of the baseline has."""
+    """Which workloads of which servers the candidate lacks, else at which loads, else how many
+    series there; None if it has all that the newest run of the baseline has."""
     if lacking := names_of(newest.sweeps) - names_of(candidate.sweeps):
         named = [f"{workload} of {server}" for server, workload in sorted(lacking)]
         return _text(named, ("server", "workload"))
     axis = newest.grouping.x
     if axis != candidate.grouping.x:
         return None
-    lacking_at = _by_load(_points(newest.sweeps) - _points(candidate.sweeps))
-    named = [
-        f"{workload} of {server} {place_text(x, axis)}"
-        for x in ordered(lacking_at)
-        for server, workload in sorted(lacking_at[x])
-    ]
+    named = _fewer(newest, _count_series(candidate.sweeps))
     return _text(named, (axis,)) if named else None
+
+
+def _fewer(newest: Gathered, found: Counter[tuple[Value, Names]]) -> list[str]:
+    """`json of nginx at 64 connections`; only without any such, `1 of 2 series of …`.
+
+    Versions change between builds, and so may configurations: which series is lost, its names do
+    not tell, but that there are fewer.
+    """
+    known = _count_series(newest.sweeps)
+    lacking_at = _by_load(known.keys() - found.keys())
+    fewer_at = lacking_at or _by_load(at for at, count in known.items() if found[at] < count)
+    named = []
+    for x in ordered(fewer_at):
+        for names in sorted(fewer_at[x]):
+            server, workload = names
+            lost, of = known[x, names] - found[x, names], known[x, names]
+            share = "" if lacking_at else f"{lost} of {of} series of "
+            named.append(f"{share}{workload} of {server} {place_text(x, newest.grouping.x)}")
+    return named
 
 
 def _by_load(points: Iterable[tuple[Value, Names]]) -> dict[Value, list[Names]]:
@@ -59,11 +73,12 @@ def _names(sweep: Sweep) -> Names:
     return first.server.name, first.workload.name
 
 
-def _points(sweeps: Iterable[Sweep]) -> set[tuple[Value, Names]]:
-    """The known loads at which each workload of each server was measured."""
-    return {
+def _count_series(sweeps: Iterable[Sweep]) -> Counter[tuple[Value, Names]]:
+    """How many series of each workload of each server were measured at each known load: those of
+    several configurations or tools, for example."""
+    return Counter(
         (point.x, _names(sweep))
         for sweep in sweeps
         for point in sweep.points
         if point.x is not None
-    }
+    )

@@ -105,6 +105,18 @@ def test_a_load_that_vanished_fails_the_build(workspace, loads):
     assert gate(workspace, candidate, connections="8").verdict == "unchanged"
 
 
+def test_one_of_two_series_at_a_load_that_vanished_fails_the_build(workspace):
+    specs = [CellSpec(tool=tool, tool_version=None, rates=spread(1000)) for tool in ("wrk", "hey")]
+    for day in range(5):
+        add_run(workspace, day, specs=specs)
+    candidate = of(add_run(workspace, 20, branch="topic", specs=specs[:1]))
+    answer = gate(workspace, candidate)
+    assert answer.verdict == "not_comparable"
+    assert "1 of 2 series of" in answer.finding
+    assert "of sync at 64 connections is missing" in answer.finding
+    assert gate(workspace, candidate, tool="wrk").verdict == "unchanged"
+
+
 def test_a_series_that_the_baseline_never_had_does_not_fail_it(workspace):
     add_history(workspace)
     specs = [CellSpec(version="new", rates=spread(1000)), CellSpec("other", rates=spread(1000))]
