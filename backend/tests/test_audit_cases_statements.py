@@ -172,7 +172,7 @@ def test_06_an_error_withholds_the_ranking_it_names(lab, check, metric, spoil):
     answer = lab.ask(metric=metric)
     assert answer.fired[check] == "error"
     assert answer.row("alpha")["tier"] is None
-    assert answer.row("alpha")["why"] == f"{CHECKS[check].title}, so it is not ranked."
+    assert answer.row("alpha")["why"] == f"{CHECKS[check].title}, so the figure is not ranked."
     assert answer.row("alpha")["ratio"]["value"] is None
 
 

@@ -70,13 +70,13 @@ class Entrant:
         group = METRICS[metric].group
         rate = self.point.metrics["error_rate"].value
         if group != "errors" and self.point.failing and rate is not None:
-            return f"{rate * 100:.3g} % of its requests failed, so it is not ranked."
+            return f"{rate * 100:.3g} % of the requests failed, so the figure is not ranked."
         if (check := self.withheld.get(group)) is not None:
-            return f"{check.title}, so it is not ranked."
+            return f"{check.title}, so the figure is not ranked."
         if metric == "max":
             return MAXIMUM_UNRANKED
         if group == "latency" and self.point.overload:
-            return "It did not reach the offered rate, so its latency is not ranked."
+            return "The offered rate was not reached, so the latency is not ranked."
         if self.measure(metric).value is None:
             return self._unknown_text(metric)
         return None

@@ -179,7 +179,7 @@ def test_failures_without_classes_keep_a_server_out_of_the_ranking(tenant):
         Client().get("/api/v1/compare?workspace=lab&metric=p95", headers=tenant.headers).json()
     )
     rows = {row["label"].split()[0]: row for row in figures["ranking"]["rows"]}
-    assert rows["failing"]["why"] == "14 % of its requests failed, so it is not ranked."
+    assert rows["failing"]["why"] == "14 % of the requests failed, so the figure is not ranked."
     assert rows["sound"]["why"] is None
 
 
@@ -214,4 +214,4 @@ def test_a_server_with_answers_that_ab_calls_no_2xx_is_not_ranked(tenant):
     rows = {row["label"]: row for row in compare(tenant)["ranking"]["rows"]}
     assert rows["page 1"]["why"] is None
     assert rows["moved 1"]["tier"] is None
-    assert rows["moved 1"]["why"] == "100 % of its requests failed, so it is not ranked."
+    assert rows["moved 1"]["why"] == "100 % of the requests failed, so the figure is not ranked."

@@ -126,7 +126,7 @@ def test_a_log_of_k6_that_answered_fewer_requests_is_overloaded(tenant, offered_
     unsent = "The load tool sent 30.5 % of the offered requests."
     assert details.get("unsent") == (unsent if offered_in_log == 600 else None)
     (row,) = ask(tenant)["ranking"]["rows"]
-    assert row["why"] == "It did not reach the offered rate, so its latency is not ranked."
+    assert row["why"] == "The offered rate was not reached, so the latency is not ranked."
 
 
 def test_a_log_of_k6_at_the_offered_rate_is_ranked(tenant):

@@ -55,7 +55,7 @@ def test_a_series_that_is_not_ranked_is_no_baseline(lab):
     assert rows["b"]["ratio"]["why"] == "the baseline"
     assert figures["ranking"]["rows"][-1] is not rows["b"]
     assert (rows["a"]["tier"], rows["a"]["ratio"]["value"]) == (None, None)
-    assert rows["a"]["ratio"]["why"] == "50 % of its requests failed, so it is not ranked."
+    assert rows["a"]["ratio"]["why"] == "50 % of the requests failed, so the figure is not ranked."
     assert " a 23.0" not in figures["finding"]
 
 
@@ -251,7 +251,7 @@ def test_an_error_check_withholds_the_figures_that_it_names(lab):
     throughput, p99 = by_name(ask(lab)), by_name(ask(lab, "metric=p99"))
     for rows in (throughput, p99):
         assert rows["cut"]["tier"] is None
-        assert rows["cut"]["why"] == "The load tool was cut off, so it is not ranked."
+        assert rows["cut"]["why"] == "The load tool was cut off, so the figure is not ranked."
         assert rows["cut"]["ratio"]["value"] is None
     assert throughput["mixed"]["tier"] == "1"
     assert p99["mixed"]["tier"] is None

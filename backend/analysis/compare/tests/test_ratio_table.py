@@ -193,7 +193,7 @@ def test_a_series_is_an_entry_with_why_a_point_is_not_ranked():
         server=SimpleNamespace(name="nginx"), workload=SimpleNamespace(name="hello")
     )
     found = entry_of(first, entrants, row="nginx 1.27", metric="p99")
-    overload = "It did not reach the offered rate, so its latency is not ranked."
+    overload = "The offered rate was not reached, so the latency is not ranked."
     assert found == Entry(
         "nginx 1.27",
         "nginx",

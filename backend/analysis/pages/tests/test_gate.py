@@ -300,7 +300,7 @@ def test_a_candidate_that_fails_requests_is_regressed_however_fast_it_is(workspa
     candidate = add_run(workspace, 20, 2000, branch="topic", error_rate=0.2)
     answer = gate(workspace, of(candidate))
     assert answer.verdict == "regressed"
-    assert "20 % of its requests failed" in answer.rows[0].text
+    assert "20 % of the requests failed" in answer.rows[0].text
 
 
 def test_a_metric_outside_the_core_is_loaded(workspace):
