@@ -1,0 +1,24 @@
+"""How much the configurations of a run may take: its pages and what computes it again hold all."""
+
+from backend.runs.database.json_bytes import json_bytes
+from backend.runs.models import Cell, Run
+from backend.runs.recording.refusals import ConfigurationsTooLarge
+from backend.runs.tables.names import MAX_CONFIGURATION_BYTES, MAX_CONFIGURATIONS
+
+# Of each part of a series, what is as long as its sender likes.
+_COLUMNS = {"server": "configuration", "workload": "headers"}
+# The configurations of so few cells are below both limits.
+FEW_CELLS = 100
+
+
+def refuse_many_configurations(run: Run) -> None:
+    """Call it in the transaction that wrote cells of the run. Raises ConfigurationsTooLarge."""
+    cells = Cell.objects.filter(run=run.pk).order_by()
+    if not cells[FEW_CELLS : FEW_CELLS + 1].exists():
+        return
+    for part, column in _COLUMNS.items():
+        path = f"series__{part}"
+        rows = cells.values_list(path, json_bytes(f"{path}__{column}")).distinct()
+        sizes = [size or 0 for _, size in rows]
+        if len(sizes) > MAX_CONFIGURATIONS or sum(sizes) > MAX_CONFIGURATION_BYTES:
+            raise ConfigurationsTooLarge
