@@ -19,6 +19,7 @@ from backend.accounts.models import Act, User, Workspace
 from backend.errors import InvalidInput
 from backend.runs.amending.regrouping import regroup_all
 from backend.runs.amending.renaming import remember_name
+from backend.runs.amending.room import kept_bytes, take_room
 from backend.runs.database.bulk import among, insert_rows
 from backend.runs.database.json_bytes import bytes_of_columns
 from backend.runs.models import (
@@ -90,6 +91,7 @@ def merge(
         merged.rows.append(entry)
     merged.former_names = _names_leading_to(workspace, kind, source)
     merged.save()
+    take_room(workspace.pk, kept_bytes(Merge.objects.filter(pk=merged.pk)))
     remove_unused_series(workspace.pk)
     MODELS[kind]._default_manager.filter(pk__in=[row.pk for row in rows]).delete()
     remember_name(workspace, kind, source, target, author)
@@ -125,7 +127,9 @@ def undo_merge(merged: Merge, *, by: User | None) -> bool:
 def _forget_undone(workspace: Workspace) -> None:
     undone = Merge.objects.filter(workspace=workspace).exclude(undone_at=None)
     older = undone.order_by("-undone_at").values_list("pk", flat=True)[UNDONE_KEPT:]
-    Merge.objects.filter(pk__in=list(older)).delete()
+    forgotten = Merge.objects.filter(pk__in=list(older))
+    take_room(workspace.pk, -kept_bytes(forgotten))
+    forgotten.delete()
 
 
 def _refuse_rows_in_use(merged: Merge, rows: Sequence[Row]) -> None:
