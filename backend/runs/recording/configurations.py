@@ -1,5 +1,9 @@
 """How much the configurations of a run may take: its pages and what computes it again hold all."""
 
+from collections import Counter
+from collections.abc import Collection
+from uuid import UUID
+
 from backend.runs.database.json_bytes import json_bytes
 from backend.runs.models import Cell, Run
 from backend.runs.recording.refusals import ConfigurationsTooLarge
@@ -22,3 +26,15 @@ def refuse_many_configurations(run: Run) -> None:
         sizes = [size or 0 for _, size in rows]
         if len(sizes) > MAX_CONFIGURATIONS or sum(sizes) > MAX_CONFIGURATION_BYTES:
             raise ConfigurationsTooLarge
+
+
+def configuration_bytes(run_ids: Collection[UUID]) -> Counter[UUID]:
+    """Bytes of the configurations and headers of each run, each counted once in a run."""
+    cells = Cell.objects.filter(run__in=run_ids).order_by()
+    sizes = Counter[UUID]()
+    for part, column in _COLUMNS.items():
+        path = f"series__{part}"
+        rows = cells.values_list("run", path, json_bytes(f"{path}__{column}")).distinct()
+        for run_id, _, size in rows.iterator():
+            sizes[run_id] += size or 0
+    return sizes
