@@ -209,6 +209,13 @@ _MADE = (
         "all configurations of a name to merge, as JSON",
         400,
     ),
+    Limit(
+        "merge_related_bytes",
+        merging.MAX_RELATED_BYTES,
+        "bytes",
+        "all configurations and headers measured with a name to merge, as JSON",
+        400,
+    ),
     Limit("workspace_tokens", MOST_USABLE, "tokens", "of one workspace, in use", 409),
     Limit("workspace_invitations", MOST_OPEN, "invitations", "to one workspace, open", 409),
     Limit("workspace_channels", MAX_CHANNELS, "channels", "of one workspace", 409),

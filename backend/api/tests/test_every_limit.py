@@ -45,7 +45,7 @@ OF_READING = {
 # runs/tests/test_editing.py and test_dismissals.py.
 OF_A_RUN = {"run_corrections", "run_dismissals"}
 # runs/tests/test_merging.py and test_merge_rows.py.
-OF_A_MERGE = {"merge_runs", "merge_trials", "merge_rows", "merge_row_bytes"}
+OF_A_MERGE = {"merge_runs", "merge_trials", "merge_rows", "merge_row_bytes", "merge_related_bytes"}
 # ingest/tests/test_quotas_at_once.py; the last one accounts/tests/test_audit.py.
 MADE_IN_A_WORKSPACE = {
     *("workspace_tokens", "workspace_invitations", "workspace_channels", "workspace_rules"),

@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Collection
 from uuid import UUID
 
+from django.db.models import QuerySet
+
 from backend.runs.database.json_bytes import json_bytes
 from backend.runs.models import Cell, Run
 from backend.runs.recording.refusals import ConfigurationsTooLarge
@@ -26,6 +28,16 @@ def refuse_many_configurations(run: Run) -> None:
         sizes = [size or 0 for _, size in rows]
         if len(sizes) > MAX_CONFIGURATIONS or sum(sizes) > MAX_CONFIGURATION_BYTES:
             raise ConfigurationsTooLarge
+
+
+def configuration_bytes_together(cells: QuerySet[Cell]) -> int:
+    """Bytes of all configurations and headers that these cells were measured with."""
+    together = 0
+    for part, column in _COLUMNS.items():
+        path = f"series__{part}"
+        rows = cells.order_by().values_list(path, json_bytes(f"{path}__{column}")).distinct()
+        together += sum(size or 0 for _, size in rows)
+    return together
 
 
 def configuration_bytes(run_ids: Collection[UUID]) -> Counter[UUID]:
