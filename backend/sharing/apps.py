@@ -6,9 +6,11 @@ class SharingConfig(AppConfig):
 
     def ready(self) -> None:
         from backend.accounts.workspace.workspaces import LOCKED_OPENING_CHECKS, OPENING_CHECKS
+        from backend.ingest.quota.quota import take_room
         from backend.ingest.quota.stored_sums import COUNTED
         from backend.ingest.removing.retention import HELD_RUNS
         from backend.runs.amending.dismissals import TEXT_CHECKS
+        from backend.runs.amending.room import ROOM_TAKERS
         from backend.sharing.cited_runs import cited_run_ids
         from backend.sharing.run_sharing import refuse_secrets_of_shared
         from backend.sharing.takedowns import refuse_runs_taken_down
@@ -19,6 +21,7 @@ class SharingConfig(AppConfig):
             " WHERE snapshot IS NOT NULL"
         )
         HELD_RUNS.append(cited_run_ids)
+        ROOM_TAKERS.append(take_room)
         TEXT_CHECKS.append(refuse_secrets_of_shared)
         OPENING_CHECKS.append(refuse_secrets_of_workspace)
         LOCKED_OPENING_CHECKS.append(refuse_runs_taken_down)

@@ -14,8 +14,9 @@ import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any
 
+import msgspec
 import orjson
 from django.core.exceptions import ValidationError
 from django.db.models import (
@@ -30,6 +31,7 @@ from django.db.models import (
     Model,
     UUIDField,
 )
+from msgspec import Meta
 
 from backend.accounts.models import User, Workspace
 from backend.errors import InvalidInput
@@ -192,11 +194,23 @@ _DECODERS: tuple[tuple[type[Field[Any, Any]], Callable[[Any], Any]], ...] = (
 )
 
 
+# By the name of a column, what is in it. Others are shown as they are.
+_TYPES: dict[str, Any] = {
+    "percentiles_us": dict[Annotated[str, Meta(pattern=r"^\d{1,3}(\.\d{1,18})?$")], float | None],
+    "errors": dict[str, int | None],
+    "labels": dict[str, str],
+    "events": list[dict[str, Any]],
+}
+
+
 def _check_form(kind: JSONField[Any, Any], value: Any) -> None:
-    """A column that is made as an object or a list is one; checks have their ids."""
+    """A column that is made as an object or a list is one, of what pages and comparisons count on;
+    checks have their ids."""
     form = kind.default if kind.default in (dict, list) else type(value)
     if not isinstance(value, form):
         raise ValueError(f"expected {'an object' if form is dict else 'a list'}")
+    if kind.name in _TYPES:
+        msgspec.convert(value, _TYPES[kind.name])
     if kind.name == "checks" and not all(map(_is_check, value)):
         raise ValueError("expected checks with an id each")
 

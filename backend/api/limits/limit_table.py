@@ -18,7 +18,14 @@ from backend.feeds.tokens import MAX_TOKENS
 from backend.formats.logs import LONGEST_LINE_BYTES
 from backend.formats.text import REPORT_BYTES
 from backend.runs.amending import merging
-from backend.runs.tables.names import MAX_CORRECTIONS, MAX_DISMISSALS, MAX_TRIALS, TOKEN_HOSTS
+from backend.runs.tables.names import (
+    MAX_CONFIGURATION_BYTES,
+    MAX_CONFIGURATIONS,
+    MAX_CORRECTIONS,
+    MAX_DISMISSALS,
+    MAX_TRIALS,
+    TOKEN_HOSTS,
+)
 from backend.sharing.saved_views import MAX_VIEWS
 from backend.untrusted import limits as sent
 from backend.untrusted.archives.decompress import MAX_FILES, MAX_MEMBERS, MAX_RATIO
@@ -89,6 +96,21 @@ _FIXED = (
         MAX_TRIALS,
         "trials",
         "of one run, counted when an upload is read: beyond them it fails with this reason",
+        202,
+    ),
+    Limit(
+        "run_configurations",
+        MAX_CONFIGURATIONS,
+        "servers",
+        "of one run, and workloads, counted when an upload is read: beyond them it fails",
+        202,
+    ),
+    Limit(
+        "run_configuration_bytes",
+        MAX_CONFIGURATION_BYTES,
+        "bytes",
+        "of configurations of the servers of one run, or headers of its workloads, as JSON, "
+        "counted when an upload is read",
         202,
     ),
     Limit(
@@ -185,6 +207,13 @@ _MADE = (
         merging.MAX_ROW_BYTES,
         "bytes",
         "all configurations of a name to merge, as JSON",
+        400,
+    ),
+    Limit(
+        "merge_related_bytes",
+        merging.MAX_RELATED_BYTES,
+        "bytes",
+        "all configurations and headers measured with a name to merge, as JSON",
         400,
     ),
     Limit("workspace_tokens", MOST_USABLE, "tokens", "of one workspace, in use", 409),

@@ -38,11 +38,14 @@ pytestmark = pytest.mark.django_db
 URL = "/api/v1/uploads"
 # What it bounds is counted when an upload is read: test_large_runs.py and test_early_trials.py.
 # The last two: formats/autocannon/tests/test_autocannon.py, formats/tests/test_gathering.py.
-OF_READING = {"run_trials", "report_bytes", "line_bytes"}
+OF_READING = {
+    *("run_trials", "run_configurations", "run_configuration_bytes"),
+    *("report_bytes", "line_bytes"),
+}
 # runs/tests/test_editing.py and test_dismissals.py.
 OF_A_RUN = {"run_corrections", "run_dismissals"}
 # runs/tests/test_merging.py and test_merge_rows.py.
-OF_A_MERGE = {"merge_runs", "merge_trials", "merge_rows", "merge_row_bytes"}
+OF_A_MERGE = {"merge_runs", "merge_trials", "merge_rows", "merge_row_bytes", "merge_related_bytes"}
 # ingest/tests/test_quotas_at_once.py; the last one accounts/tests/test_audit.py.
 MADE_IN_A_WORKSPACE = {
     *("workspace_tokens", "workspace_invitations", "workspace_channels", "workspace_rules"),

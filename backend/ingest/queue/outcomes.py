@@ -14,7 +14,7 @@ from backend.formats import PARSER_VERSION
 from backend.ingest.models import State
 from backend.ingest.queue import queue
 from backend.ingest.reading.reading import NothingRead
-from backend.runs.recording.refusals import RunElsewhere, TooManyTrials
+from backend.runs.recording.refusals import RunElsewhere, RunTooLarge
 from backend.storage import StorageAway
 from backend.untrusted.sandbox.parser_failures import (
     MemoryUsedUp,
@@ -51,7 +51,7 @@ def settle(held: queue.Claim, fault: Exception) -> bool:
         _count_death(held, fault)
     elif isinstance(fault, MemoryUsedUp):
         _fail(held, f"{fault} {MORE_MEMORY}")
-    elif isinstance(fault, NothingRead | ParserFailed | TooManyTrials):
+    elif isinstance(fault, NothingRead | ParserFailed | RunTooLarge):
         _fail(held, str(fault))
     elif isinstance(fault, RunElsewhere):
         _fail(held, f"{fault} Use a new id.")

@@ -1,8 +1,8 @@
 """How many bytes a workspace has stored and how many uploads it sent today, and how many it may.
 
-What was sent counts as stored: raw files, envelopes, observations, snapshots. What is computed from
-them (figures, images) does not. A file counts for each upload that names it, as sent. An upload
-counts on the day (UTC) that it is received, also where it is deleted later.
+What was sent counts as stored: raw files, envelopes, observations, corrections, merges, snapshots.
+What is computed from them (figures, images) does not. A file counts for each upload that names it,
+as sent. An upload counts on the day (UTC) that it is received, also where it is deleted later.
 
 The sums are kept: each upload adds to them in the statement that writes its rows, each deletion
 subtracts in its transaction, everything else adds when it is committed.
@@ -23,7 +23,7 @@ from django.utils import timezone
 from backend.accounts.models import Workspace
 from backend.accounts.workspace.quotas import limits_of, service_limits
 from backend.errors import Away, NotFound, Refused, TooMany
-from backend.ingest.quota.stored_sums import SUMS_OF, stored_bytes, sums_of
+from backend.ingest.quota.stored_sums import SUMS_OF, add_later, stored_bytes, sums_of
 
 # Where there is room for fewer uploads than this, of the size that comes, or for less than so many
 # bytes, uploads are written alone: more cannot be on their way at the same time.
@@ -56,6 +56,13 @@ def check_quota(workspace_id: UUID, size_bytes: int) -> None:
             f"This workspace is full: it stores {stored:,} bytes, and {size_bytes:,} more came; "
             f"at most {most:,} are kept."
         )
+
+
+def take_room(workspace_id: UUID, size_bytes: int) -> None:
+    """Count so many bytes more, once they are committed, or less. Raises WorkspaceFull."""
+    if size_bytes > 0:
+        check_quota(workspace_id, size_bytes)
+    add_later(workspace_id, size_bytes)
 
 
 def refuse_closed(workspace_id: UUID) -> None:

@@ -22,6 +22,12 @@ COUNTED = [
     " WHERE upload.raw_removed_at IS NULL",
     "SELECT workspace_id, envelope_bytes FROM ingest_upload",
     "SELECT workspace_id, octet_length(packed) + octet_length(host::text) FROM runs_observation",
+    "SELECT run.workspace_id, octet_length(before::text)"
+    " + coalesce(octet_length(value::text), 0) + octet_length(correction.facts::text)"
+    " + coalesce(octet_length(ordinals::text), 0)"
+    " FROM runs_correction correction JOIN runs_run run ON run.id = correction.run_id",
+    "SELECT workspace_id, octet_length(rows::text) + octet_length(former_names::text)"
+    " FROM runs_merge",
 ]
 # The day of today, in UTC and by the database's clock.
 TODAY = "(statement_timestamp() AT TIME ZONE 'UTC')::date"

@@ -1,4 +1,5 @@
-"""Deleting uploads for good, with their raw files and what agents observed of their run."""
+"""Deleting uploads for good, with their raw files what agents observed of their run, and its
+corrections: these go with it."""
 
 from collections.abc import Generator, Sequence
 from functools import partial
@@ -13,8 +14,9 @@ from backend.accounts.workspace.turns import guarded
 from backend.ingest.models import Artefact, Upload
 from backend.ingest.quota.stored_sums import add, bytes_of_uploads
 from backend.ingest.removing.collector import remove_unnamed_later
+from backend.runs.amending.room import kept_bytes
 from backend.runs.database.bulk import delete_rows
-from backend.runs.models import Observation
+from backend.runs.models import Correction, Observation
 from backend.runs.recording.observations import KEPT_BYTES
 
 UPLOADS_AT_ONCE = 100
@@ -26,7 +28,8 @@ def remove_uploads(workspace: Workspace, run_id: UUID, uploads: QuerySet[Upload]
     ids = lock_uploads(uploads)
     files = list(Artefact.objects.filter(upload__in=ids).values_list("sha256", flat=True))
     observations = Observation.objects.filter(run=run_id, workspace=workspace)
-    add(workspace.pk, -bytes_of_uploads(ids) - _bytes_of(observations))
+    corrections = kept_bytes(Correction.objects.filter(run=run_id, run__workspace=workspace))
+    add(workspace.pk, -bytes_of_uploads(ids) - _bytes_of(observations) - corrections)
     delete_rows(Upload.objects.filter(pk__in=ids))
     observations.delete()
     transaction.on_commit(partial(remove_unnamed_later, files), robust=True)

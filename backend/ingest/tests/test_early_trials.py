@@ -12,7 +12,7 @@ from backend.ingest.models import Artefact, State, Upload
 from backend.ingest.queue.worker import process
 from backend.ingest.reprocessing.reprocess import reprocess
 from backend.runs.models import Cell, Run, Trial
-from backend.runs.recording import record, refusals
+from backend.runs.recording import configurations, record, refusals
 from backend.testing.uploads import (
     WRK,
     make_envelope,
@@ -227,6 +227,38 @@ def test_a_run_has_no_more_early_trials_than_a_run_may_have(tenant, monkeypatch)
     assert [upload.state for upload in uploads] == [State.PARSED, State.PARSED, State.FAILED]
     assert uploads[2].reason == "A run has at most 2 trials."
     assert Trial.objects.filter(run=run_id).count() == 2
+
+
+@pytest.mark.parametrize(
+    ("limit", "most"), [("MAX_CONFIGURATIONS", 2), ("MAX_CONFIGURATION_BYTES", 250)]
+)
+def test_a_run_has_no_more_configurations_than_it_may_have(tenant, monkeypatch, limit, most):
+    """A correction of 5,700 servers with 19 KB each took 1 GB and 20 s of a web process."""
+    monkeypatch.setattr(configurations, "FEW_CELLS", 1)
+    monkeypatch.setattr(configurations, limit, most)
+    run_id = uuid.uuid4()
+    uploads = []
+    for ordinal in range(3):
+        envelope = make_envelope(0)
+        server = {"name": "hello", "configuration": {f"key {ordinal}": "x" * 80}}
+        entry = {**trial_at(ordinal), "server": server, "artefacts": ["0.txt"]}
+        envelope["trials"] = [entry]
+        envelope["run"] |= {"id": str(run_id), "plan": "[load]"}
+        uploads.append(send(tenant, envelope, report(ordinal)))
+    assert [upload.state for upload in uploads] == [State.PARSED, State.PARSED, State.FAILED]
+    assert uploads[2].reason.startswith("A run has at most 5,000 servers and as many workloads")
+    assert Trial.objects.filter(run=run_id).count() == 2
+
+
+def test_a_whole_run_has_no_more_configurations_than_it_may_have(tenant, monkeypatch):
+    monkeypatch.setattr(record, "FEW_CELLS", 1)
+    monkeypatch.setattr(configurations, "FEW_CELLS", 1)
+    monkeypatch.setattr(configurations, "MAX_CONFIGURATIONS", 2)
+    envelope = make_envelope(3)
+    for entry in envelope["trials"]:
+        entry |= {"artefacts": ["0.txt"], "server": {"name": f"server {entry['ordinal']}"}}
+    upload = send(tenant, envelope, report(0))
+    assert (upload.state, Run.objects.count()) == (State.FAILED, 0)
 
 
 def test_the_last_word_of_a_run_adds_no_more_trials_than_a_run_may_have(tenant, monkeypatch):

@@ -15,10 +15,20 @@ from django.test import Client
 
 from backend.ingest.models import Artefact, StoredBytes, Upload
 from backend.ingest.queue.worker import process
+from backend.ingest.quota.quota import WorkspaceFull
 from backend.ingest.quota.stored_sums import recount, stored_bytes
 from backend.ingest.removing.removal import remove_run
-from backend.runs.models import Observation, Run
-from backend.testing.uploads import WRK, make_envelope, make_file, make_tenant, make_upload
+from backend.ingest.reprocessing.editing import edit_run
+from backend.ingest.reprocessing.merging import merge_names, undo_merged_names
+from backend.runs.models import Correction, FormerName, Observation, Run
+from backend.testing.uploads import (
+    WRK,
+    make_envelope,
+    make_file,
+    make_tenant,
+    make_trial,
+    make_upload,
+)
 
 URL = "/api/v1/uploads"
 SIZE = len(WRK.encode())
@@ -74,6 +84,34 @@ def test_an_envelope_counts_and_is_refused_where_it_finds_no_room(tenant, settin
     settings.WORKSPACE_MAX_BYTES = 60_000
     assert post(tenant, envelope=envelope).status_code == 202
     assert used(tenant) > 50_000 + SIZE
+    assert recount() == 0
+
+
+def test_corrections_and_merges_count_and_are_refused_where_they_find_no_room(
+    tenant, settings, django_capture_on_commit_callbacks
+):
+    """50 corrections of notes and labels stored 5 MB, of which 0 bytes were counted."""
+    for name in ("one", "other"):
+        envelope = make_envelope(0) | {"trials": [make_trial(0, server={"name": name})]}
+        process(make_upload(tenant, WRK, envelope=envelope).pk)
+    run = Run.objects.first()
+    # Rows of the helper are stored without the receiver that counts.
+    recount()
+    before = used(tenant)
+    with django_capture_on_commit_callbacks(execute=True):
+        (made,) = edit_run(run, {"notes": "x" * 5_000}, author=tenant.user)
+    assert before + 5_000 < (after := used(tenant)) < before + 5_100
+    with django_capture_on_commit_callbacks(execute=True):
+        merged = merge_names(tenant.workspace, FormerName.Kind.SERVER, "one", "other", tenant.user)
+    assert used(tenant) > after + 100
+    assert undo_merged_names(merged, by=tenant.user)
+    assert recount() == 0
+
+    settings.WORKSPACE_MAX_BYTES = used(tenant) + 5_000
+    with pytest.raises(WorkspaceFull):
+        edit_run(run, {"notes": "y" * 5_000}, author=tenant.user)
+    assert list(Correction.objects.filter(run=run)) == [made]
+    remove_run(run)
     assert recount() == 0
 
 

@@ -15,6 +15,7 @@ from backend.accounts.models import User, Workspace
 from backend.errors import InvalidInput, NotFound
 from backend.runs.amending.dismissals import check_texts
 from backend.runs.amending.regrouping import regroup, write_columns
+from backend.runs.amending.room import kept_bytes, take_room
 from backend.runs.measured.trial_parts import give_cells
 from backend.runs.models import Correction, FormerName, Run, Series, Trial
 from backend.runs.recording.as_read import read_run, read_trial, trials_sharing_as_read
@@ -133,6 +134,8 @@ def _save(run: Run, made: Sequence[Correction]) -> None:
     # One at a time: they are ordered by when they were made.
     for correction in made:
         correction.save()
+    rows = Correction.objects.filter(pk__in=[correction.pk for correction in made])
+    take_room(run.workspace_id, kept_bytes(rows))
 
 
 def _apply(run: Run, changed: Sequence[Correction]) -> None:

@@ -19,6 +19,7 @@ from backend.accounts.models import Act, User, Workspace
 from backend.errors import InvalidInput
 from backend.runs.amending.regrouping import regroup_all
 from backend.runs.amending.renaming import remember_name
+from backend.runs.amending.room import kept_bytes, take_room
 from backend.runs.database.bulk import among, insert_rows
 from backend.runs.database.json_bytes import bytes_of_columns
 from backend.runs.models import (
@@ -34,6 +35,7 @@ from backend.runs.models import (
     Workload,
 )
 from backend.runs.recording.cells import join_cells
+from backend.runs.recording.configurations import configuration_bytes_together
 from backend.runs.registry.registry import (
     HOST_ROLES,
     MODELS,
@@ -59,6 +61,8 @@ MAX_RUNS = 1000
 MAX_TRIALS = 50_000
 # The merge keeps each row of the name, so that it can be undone.
 MAX_ROWS, MAX_ROW_BYTES = 2_000, 8 << 20
+# Each series of the name is replaced, with its server and its workload.
+MAX_RELATED_BYTES = 32 << 20
 # Of a workspace. Each holds the rows that it merged; the audit log tells of those before.
 UNDONE_KEPT = 1000
 
@@ -90,6 +94,7 @@ def merge(
         merged.rows.append(entry)
     merged.former_names = _names_leading_to(workspace, kind, source)
     merged.save()
+    take_room(workspace.pk, kept_bytes(Merge.objects.filter(pk=merged.pk)))
     remove_unused_series(workspace.pk)
     MODELS[kind]._default_manager.filter(pk__in=[row.pk for row in rows]).delete()
     remember_name(workspace, kind, source, target, author)
@@ -125,7 +130,9 @@ def undo_merge(merged: Merge, *, by: User | None) -> bool:
 def _forget_undone(workspace: Workspace) -> None:
     undone = Merge.objects.filter(workspace=workspace).exclude(undone_at=None)
     older = undone.order_by("-undone_at").values_list("pk", flat=True)[UNDONE_KEPT:]
-    Merge.objects.filter(pk__in=list(older)).delete()
+    forgotten = Merge.objects.filter(pk__in=list(older))
+    take_room(workspace.pk, -kept_bytes(forgotten))
+    forgotten.delete()
 
 
 def _refuse_rows_in_use(merged: Merge, rows: Sequence[Row]) -> None:
@@ -188,6 +195,7 @@ def _refuse_many(kind: FormerName.Kind, source: str, rows: Sequence[Row]) -> Non
         of_rows = Q(server_host__in=rows) | Q(client_host__in=rows)
         runs_of_rows = Run.with_trash.filter(of_rows).order_by()
         runs, trials = runs_of_rows.count(), Trial.objects.filter(run__in=runs_of_rows).count()
+        cells = Cell.objects.filter(run__in=runs_of_rows)
     else:
         cells = Cell.objects.filter(**{f"series__{kind}__in": rows})
         runs = cells.order_by().values("run").distinct().count()
@@ -200,6 +208,7 @@ def _refuse_many(kind: FormerName.Kind, source: str, rows: Sequence[Row]) -> Non
         ("trials", trials, MAX_TRIALS),
         ("configurations", len(rows), MAX_ROWS),
         ("bytes of configurations", sizes["size"] or 0, MAX_ROW_BYTES),
+        ("bytes measured with it", configuration_bytes_together(cells), MAX_RELATED_BYTES),
     )
     for noun, count, most in bounds:
         if count > most:

@@ -28,6 +28,7 @@ from backend.runs.recording.as_read import (
     trials_sharing_as_read,
 )
 from backend.runs.recording.cells import MEMBER_COLUMNS, load_of, merge_cell, runs_listing_warmups
+from backend.runs.recording.configurations import configuration_bytes
 from backend.runs.recording.corrections import (
     TRIAL_FIELDS,
     as_time,
@@ -112,10 +113,11 @@ def _portions(run_ids: Sequence[UUID]) -> Iterator[list[UUID]]:
     trials = Trial.objects.filter(run__in=run_ids).order_by().values("run")
     totals = trials.annotate(trials=Count("pk"), size=Sum(bytes_of_columns(Trial, _TRIAL_COLUMNS)))
     of_trials = {run_id: sizes for run_id, *sizes in totals.values_list("run", "trials", "size")}
+    configurations = configuration_bytes(run_ids)
     sized = []
     for run_id in run_ids:
         count, size = of_trials.get(run_id, (0, 0))
-        sized.append((run_id, (1, count, of_runs[run_id] + size)))
+        sized.append((run_id, (1, count, of_runs[run_id] + size + configurations[run_id])))
     return portions(sized, (RUNS_AT_ONCE, TRIALS_AT_ONCE, BYTES_AT_ONCE))
 
 

@@ -5,14 +5,15 @@ beside them, so that each of these can be undone without reading the upload agai
 """
 
 from collections.abc import Mapping
-from hashlib import sha256
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Func, QuerySet, TextField
+from django.db.models.functions import Cast
 
+from backend.runs.database.json_bytes import json_bytes
+from backend.runs.database.portions import portions
 from backend.runs.models import Run, Series, Trial
 from backend.runs.recording.corrections import HOST_FIELDS_OF_RUN, as_text
-from backend.runs.registry.identity import canonical_json
 from backend.runs.registry.registry import (
     host_identity,
     identity_fields,
@@ -20,7 +21,8 @@ from backend.runs.registry.registry import (
     workload_identity,
 )
 
-ROWS_AT_ONCE = 200
+# Of what is read at a time.
+BYTES_AT_ONCE = 8 << 20
 
 
 def trial_as_read(read: Mapping[str, Any], series: Series) -> dict[str, Any] | None:
@@ -46,16 +48,26 @@ def read_trial(trial: Trial) -> dict[str, Any]:
 def trials_sharing_as_read(rows: QuerySet[Trial]) -> list[Trial]:
     """The trials, of which those with equal `as_read` have one object of it.
 
-    Thousands of trials of an upload have the same, of up to 40 KB. Few rows are read at a time.
+    Thousands of trials of an upload have the same, of up to 40 KB. The database tells which are
+    equal, and each is read once, some bytes of them at a time.
     """
-    shared: dict[bytes, dict[str, Any]] = {}
-    trials = []
-    for trial in rows.iterator(chunk_size=ROWS_AT_ONCE):
-        if trial.as_read is not None:
-            digest = sha256(canonical_json(trial.as_read)).digest()
-            trial.as_read = shared.setdefault(digest, trial.as_read)
-        trials.append(trial)
-    return trials
+    trials = list(rows.defer("as_read").annotate(kind=_KIND, kind_bytes=json_bytes("as_read")))
+    kinds = {trial.kind: trial for trial in trials if trial.kind is not None}
+    sized = ((trial.pk, (trial.kind_bytes,)) for trial in kinds.values())
+    shared: dict[str | None, dict[str, Any] | None] = {None: None}
+    for some in portions(sized, (BYTES_AT_ONCE,)):
+        shared.update(Trial.objects.filter(pk__in=some).values_list(_KIND, "as_read"))
+    for trial in trials:
+        trial.as_read = shared[trial.kind]
+    return [*trials]
+
+
+# Equal for trials of which the same was read.
+_KIND = Func(
+    Cast("as_read", TextField()),
+    template="encode(sha256(convert_to(%(expressions)s, 'UTF8')), 'hex')",
+    output_field=TextField(),
+)
 
 
 def _parts_of(series: Series) -> dict[str, Any]:

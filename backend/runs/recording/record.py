@@ -30,6 +30,7 @@ from backend.runs.recording.cells import (
     merge_cell,
     runs_listing_warmups,
 )
+from backend.runs.recording.configurations import FEW_CELLS, refuse_many_configurations
 from backend.runs.recording.corrections import (
     active_corrections,
     correct_input,
@@ -95,7 +96,7 @@ def record_run(
 
     `elsewhere`: its trials that came early, as they are recorded if that upload was not read.
     `meanwhile` is called before each trial; what it raises undoes everything. Raises RunElsewhere
-    and TooManyTrials.
+    and RunTooLarge.
     """
     lock_names(run_input.workspace)
     corrections = active_corrections(run_input.id)
@@ -109,7 +110,9 @@ def record_run(
     missing = [record for record in elsewhere if record.ordinal not in recorded]
     if len(recorded.union(record.ordinal for record in [*records, *missing])) > MAX_TRIALS:
         raise TooManyTrials
-    return _write(run, [*records, *missing], corrections, meanwhile=meanwhile)[: len(records)]
+    trials = _write(run, [*records, *missing], corrections, meanwhile=meanwhile)
+    refuse_many_configurations(run)
+    return trials[: len(records)]
 
 
 @transaction.atomic
@@ -122,7 +125,7 @@ def record_early(
     """Write some trials of a run, and the run as open where it is not there yet.
 
     A stored run changes by these trials only: they may come after the whole run. `meanwhile` as for
-    `record_run`. Raises RunElsewhere and TooManyTrials.
+    `record_run`. Raises RunElsewhere and RunTooLarge.
     """
     lock_names(run_input.workspace)
     corrections = active_corrections(run_input.id)
@@ -137,7 +140,9 @@ def record_early(
     if not run.is_open:
         # Who exported it has other trials in their place.
         Run.with_trash.filter(pk=run.pk).update(completed_at=Now())
-    return _write(run, records, corrections, meanwhile=meanwhile)
+    trials = _write(run, records, corrections, meanwhile=meanwhile)
+    refuse_many_configurations(run)
+    return trials
 
 
 @transaction.atomic
@@ -226,6 +231,9 @@ def write_new(
     copy_rows(Cell, chain.from_iterable(writer.cells.values() for writer in writers))
     copy_rows(Trial, trials)
     copy_rows(TrialTimeline, chain.from_iterable(writer.timelines for writer in writers))
+    for writer in writers:
+        if len(writer.cells) > FEW_CELLS:
+            refuse_many_configurations(writer.run)
     # Last: the row of the workspace stays locked until the transaction ends.
     runs[0].workspace.changed()
     return [writer.trials for writer in writers]

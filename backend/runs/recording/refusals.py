@@ -3,7 +3,11 @@
 import uuid
 
 from backend.errors import Conflict
-from backend.runs.tables.names import MAX_TRIALS
+from backend.runs.tables.names import (
+    MAX_CONFIGURATION_BYTES,
+    MAX_CONFIGURATIONS,
+    MAX_TRIALS,
+)
 
 
 class RunElsewhere(Conflict):
@@ -13,8 +17,22 @@ class RunElsewhere(Conflict):
         super().__init__(f"The run id {run_id} is not one of this workspace.", hint=hint)
 
 
-class TooManyTrials(Conflict):
-    """These trials would bring the run above the limit; nothing was written."""
+class RunTooLarge(Conflict):
+    """The upload would bring the run above a limit; nothing was written."""
+
+
+class TooManyTrials(RunTooLarge):
+    """More trials than a run may have."""
 
     def __init__(self) -> None:
         super().__init__(f"A run has at most {MAX_TRIALS:,} trials.")
+
+
+class ConfigurationsTooLarge(RunTooLarge):
+    """More of servers or workloads than a run may have."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            f"A run has at most {MAX_CONFIGURATIONS:,} servers and as many workloads, with "
+            f"configurations and headers of at most {MAX_CONFIGURATION_BYTES:,} bytes each."
+        )

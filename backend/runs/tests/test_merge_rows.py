@@ -24,7 +24,12 @@ def lab():
 @pytest.mark.parametrize("kind", Kind)
 @pytest.mark.parametrize(
     ("limit", "words"),
-    [("MAX_ROWS", "1 configurations"), ("MAX_ROW_BYTES", r"\d+ bytes of configurations")],
+    [
+        ("MAX_ROWS", "1 configurations"),
+        ("MAX_ROW_BYTES", r"\d+ bytes of configurations"),
+        # A merge of a workload read the configurations of all servers measured with it.
+        ("MAX_RELATED_BYTES", r"\d+ bytes measured with it"),
+    ],
 )
 def test_more_rows_than_a_merge_keeps_are_not_merged(lab, monkeypatch, kind, limit, words):
     """A merge of 94 MB of them was read whole by each page that leads on from a merged row."""

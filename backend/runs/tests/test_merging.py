@@ -243,6 +243,8 @@ def test_runs_of_many_trials_are_computed_again_in_portions(lab, monkeypatch, li
         {"server_tails": {"a": "x" * 60_000}},
         {"as_read": {"notes": "x" * 60_000}},
         {"trials__load": {"connections": 8, "unknown": "x" * 60_000}},
+        # 10 runs of 380 configurations each took hundreds of MB of a web process.
+        {"servers__configuration": {"key": "x" * 60_000}},
     ],
 )
 def test_large_runs_are_computed_again_a_few_at_a_time(lab, monkeypatch, large):
@@ -250,8 +252,9 @@ def test_large_runs_are_computed_again_a_few_at_a_time(lab, monkeypatch, large):
         read(lab, servers=["a"], text=WRK + "x" * number + "\n")
     read(lab, servers=["b"], text=WRK + "y\n")
     ((column, value),) = large.items()
-    rows = Trial if column.startswith("trials__") else Run
-    rows.objects.update(**{column.removeprefix("trials__"): value})
+    path, _, name = column.rpartition("__")
+    rows = {"trials": Trial, "servers": Server}.get(path, Run)
+    rows._default_manager.update(**{name: value})
     merged = merge(lab.workspace, Kind.SERVER, "a", "b", lab.user)
     assert regrouping.BYTES_AT_ONCE < 16 << 20
     monkeypatch.setattr(regrouping, "BYTES_AT_ONCE", 100_000)

@@ -1,0 +1,52 @@
+"""How much the configurations of a run may take: its pages and what computes it again hold all."""
+
+from collections import Counter
+from collections.abc import Collection
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from backend.runs.database.json_bytes import json_bytes
+from backend.runs.models import Cell, Run
+from backend.runs.recording.refusals import ConfigurationsTooLarge
+from backend.runs.tables.names import MAX_CONFIGURATION_BYTES, MAX_CONFIGURATIONS
+
+# Of each part of a series, what is as long as its sender likes.
+_COLUMNS = {"server": "configuration", "workload": "headers"}
+# The configurations of so few cells are below both limits.
+FEW_CELLS = 100
+
+
+def refuse_many_configurations(run: Run) -> None:
+    """Call it in the transaction that wrote cells of the run. Raises ConfigurationsTooLarge."""
+    cells = Cell.objects.filter(run=run.pk).order_by()
+    if not cells[FEW_CELLS : FEW_CELLS + 1].exists():
+        return
+    for part, column in _COLUMNS.items():
+        path = f"series__{part}"
+        rows = cells.values_list(path, json_bytes(f"{path}__{column}")).distinct()
+        sizes = [size or 0 for _, size in rows]
+        if len(sizes) > MAX_CONFIGURATIONS or sum(sizes) > MAX_CONFIGURATION_BYTES:
+            raise ConfigurationsTooLarge
+
+
+def configuration_bytes_together(cells: QuerySet[Cell]) -> int:
+    """Bytes of all configurations and headers that these cells were measured with."""
+    together = 0
+    for part, column in _COLUMNS.items():
+        path = f"series__{part}"
+        rows = cells.order_by().values_list(path, json_bytes(f"{path}__{column}")).distinct()
+        together += sum(size or 0 for _, size in rows)
+    return together
+
+
+def configuration_bytes(run_ids: Collection[UUID]) -> Counter[UUID]:
+    """Bytes of the configurations and headers of each run, each counted once in a run."""
+    cells = Cell.objects.filter(run__in=run_ids).order_by()
+    sizes = Counter[UUID]()
+    for part, column in _COLUMNS.items():
+        path = f"series__{part}"
+        rows = cells.values_list("run", path, json_bytes(f"{path}__{column}")).distinct()
+        for run_id, _, size in rows.iterator():
+            sizes[run_id] += size or 0
+    return sizes
