@@ -1,5 +1,5 @@
-"""Deleting uploads for good, with their raw files what agents observed of their run, and its
-corrections: these go with it."""
+"""Deleting uploads for good, with their raw files, and with what agents observed of their run and
+its corrections."""
 
 from collections.abc import Generator, Sequence
 from functools import partial
