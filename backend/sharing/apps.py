@@ -17,8 +17,8 @@ class SharingConfig(AppConfig):
         from backend.sharing.workspace_secrets import refuse_secrets_of_workspace
 
         COUNTED.append(
-            "SELECT workspace_id, octet_length(snapshot) FROM sharing_resultset"
-            " WHERE snapshot IS NOT NULL"
+            "SELECT workspace_id, coalesce(octet_length(snapshot), 0)"
+            " + octet_length(notes) + octet_length(query) FROM sharing_resultset"
         )
         HELD_RUNS.append(cited_run_ids)
         ROOM_TAKERS.append(take_room)

@@ -11,6 +11,7 @@ from backend.accounts.audit import changes, record
 from backend.accounts.models import Act
 from backend.accounts.workspace.workspace_lock import lock_workspace
 from backend.errors import Conflict, NotFound
+from backend.ingest.quota.quota import take_room
 from backend.sharing.models import ResultSet, Visibility
 from backend.sharing.secret_check import refuse_secrets_of
 
@@ -37,8 +38,8 @@ def edit(result_set: ResultSet, **fields: Unpack[Edits]) -> None:
     """Change what is given.
 
     Of a frozen set the snapshot keeps the title that it was frozen with. Raises EditRefused for a
-    withdrawn set, SecretShared where others would read a secret, and NotFound where the set was
-    deleted meanwhile.
+    withdrawn set, SecretShared where others would read a secret, WorkspaceFull, and NotFound
+    where the set was deleted meanwhile.
     """
     # Else one edit could publish what another one wrote a moment before.
     if not ResultSet.objects.select_for_update(no_key=True).filter(pk=result_set.pk).exists():
@@ -46,12 +47,15 @@ def edit(result_set: ResultSet, **fields: Unpack[Edits]) -> None:
     result_set.refresh_from_db(fields=_JUDGED)
     _refuse_withdrawn(result_set)
     before = {name: getattr(result_set, name) for name in fields}
+    notes = result_set.notes
     for name, value in fields.items():
         setattr(result_set, name, value)
     changed = changes(before, dict(fields))
     if changed.keys() & {"title", "notes", "visibility"}:
         refuse_secrets_of(result_set)
     if fields:
+        if (more := len(result_set.notes.encode()) - len(notes.encode())) != 0:
+            take_room(result_set.workspace_id, more)
         result_set.save(update_fields=list(fields))
         _record_changes(result_set, changed)
 

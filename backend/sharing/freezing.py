@@ -21,8 +21,7 @@ from backend.analysis.compare.comparison import compare
 from backend.analysis.figures import Figures
 from backend.analysis.query.compare_query import CompareQuery
 from backend.errors import InvalidInput
-from backend.ingest.quota.quota import check_quota
-from backend.ingest.quota.stored_sums import add_later
+from backend.ingest.quota.quota import take_room
 from backend.runs.database.read_router import repeatable_read
 from backend.runs.registry.identity import canonical_json
 from backend.sharing.cited_runs import cite_runs, hold_raw_output
@@ -88,10 +87,8 @@ def _freeze(
         result_set.snapshot = canonical_json(document)
         result_set.sha256 = hashlib.sha256(result_set.snapshot).hexdigest()
         refuse_secrets_of(result_set)
-        check_quota(workspace.pk, len(result_set.snapshot))
         _save(result_set, actor)
         cite_runs(result_set, document)
-        add_later(workspace.pk, len(result_set.snapshot))
         _record(result_set)
         transaction.on_commit(lambda: request_drawing(result_set.pk))
     return result_set
@@ -136,7 +133,7 @@ def save_live(
 ) -> ResultSet:
     """Store the query: each reading evaluates it again.
 
-    Raises as `compare` does, and SecretShared and NotFound as `freeze`.
+    Raises as `compare` does, and SecretShared, WorkspaceFull and NotFound as `freeze`.
     """
     return repeat_if_overtaken(lambda: _save_live(query, workspace, author, description, actor))
 
@@ -161,9 +158,11 @@ def _save_live(
 
 
 def _save(result_set: ResultSet, actor: User | Token | None) -> None:
-    """Store it, unless who asked was removed while it was computed."""
+    """Store it, unless who asked was removed while it was computed. Raises WorkspaceFull too."""
     if actor is not None:
         access.hold_right_to_write(actor, result_set.workspace_id)
+    texts = len(result_set.notes.encode()) + len(result_set.query.encode())
+    take_room(result_set.workspace_id, len(result_set.snapshot or b"") + texts)
     result_set.save(force_insert=True)
 
 

@@ -15,6 +15,9 @@ _INVISIBLE = re.compile(f"[{UNSEEN}\t\r\n]+")
 _INVISIBLE_START = re.compile(rf"\A(?:\s|\u200b|{_INVISIBLE.pattern})+")
 # Of notes.
 MAX_LENGTH = 10_000
+# Of tables in notes. Each line below a head of many columns becomes a row of as many cells, so that
+# 10,000 characters could be 400,000 of them.
+MOST_CELLS = 3_000
 
 _TAGS = {
     *("p", "br", "hr", "h3", "h4", "h5", "h6", "blockquote", "ul", "ol", "li"),
@@ -23,6 +26,8 @@ _TAGS = {
 # No images: they would be fetched from another host, which then learns who reads.
 _markdown = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
 _markdown.disable("image")
+_without_tables = MarkdownIt("commonmark", {"html": False}).enable("strikethrough")
+_without_tables.disable("image")
 
 
 def without_invisible_start(text: str) -> str:
@@ -41,7 +46,10 @@ def plain(text: str, longest: int) -> str:
 
 def html_of(notes: str) -> str:
     """Safe HTML. Headings begin below those of the page; links pass on no referrer."""
-    rendered = _markdown.render(notes[:MAX_LENGTH])
+    shown = notes[:MAX_LENGTH]
+    lines = shown.splitlines()
+    most_cells = len(lines) * max((line.count("|") + 1 for line in lines), default=0)
+    rendered = (_markdown if most_cells <= MOST_CELLS else _without_tables).render(shown)
     lowered = rendered.replace("<h1>", "<h3>").replace("</h1>", "</h3>")
     lowered = lowered.replace("<h2>", "<h4>").replace("</h2>", "</h4>")
     return nh3.clean(

@@ -52,7 +52,8 @@ def test_a_snapshot_counts_and_finds_no_room_in_a_full_workspace(
     before = stored_bytes(scene.own.workspace.pk)
     with django_capture_on_commit_callbacks(execute=True):
         kept(api, scene)
-    size = len(ResultSet.objects.get().snapshot)
+    made = ResultSet.objects.get()
+    size = len(made.snapshot) + len(made.query)
     assert stored_bytes(scene.own.workspace.pk) == before + size
     assert recount() == 0
 
@@ -61,6 +62,27 @@ def test_a_snapshot_counts_and_finds_no_room_in_a_full_workspace(
     assert refused.status_code == 507
     assert "This workspace is full" in refused.json()["detail"]
     assert ResultSet.objects.count() == 1
+
+
+def test_notes_and_queries_count_and_find_no_room_in_a_full_workspace(
+    api, scene, settings, django_capture_on_commit_callbacks
+):
+    """Each live set kept 40 KB of notes, of which 0 bytes were counted."""
+    recount()
+    before = stored_bytes(scene.own.workspace.pk)
+    with django_capture_on_commit_callbacks(execute=True):
+        body = kept(api, scene, kind="live", query="metric=p99", notes="é" * 100)
+    address = f"/api/v1/result-sets/{body['id']}"
+    assert stored_bytes(scene.own.workspace.pk) == before + len("metric=p99") + 200
+    with django_capture_on_commit_callbacks(execute=True):
+        assert api.patch(address, {"notes": "e"}, "application/json").status_code == 200
+    assert stored_bytes(scene.own.workspace.pk) == before + len("metric=p99") + 1
+    assert recount() == 0
+
+    settings.WORKSPACE_MAX_BYTES = before + 100
+    assert api.patch(address, {"notes": "e" * 100}, "application/json").status_code == 507
+    assert keep(api, kind="live", query="metric=p99", notes="e" * 100).status_code == 507
+    assert ResultSet.objects.get().notes == "e"
 
 
 def test_live(api, scene):

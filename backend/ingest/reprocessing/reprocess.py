@@ -24,6 +24,7 @@ from backend.runs.amending.changes import Change, changes_between
 from backend.runs.models import Trial
 from backend.runs.recording.observations import apply_observations
 from backend.runs.recording.record import record_early, rerecord_run
+from backend.runs.recording.refusals import RunTooLarge
 from backend.runs.registry.registry import lock_names
 from backend.untrusted.sandbox.parser_failures import ParserFailed
 
@@ -54,12 +55,15 @@ def reprocess(upload_id: UUID) -> Rereading:
 
 def _exchange(upload: Upload) -> Rereading:
     try:
-        reading = read_upload(upload)
+        return _record_again(upload, read_upload(upload))
     # The recorded run stays, so that its links work. The reason is stored for people to read.
-    except NothingRead as refusal:
+    except (NothingRead, RunTooLarge) as refusal:
         return _record_rereading(upload, PARSER_VERSION, refused=str(refusal))
     except ParserFailed as failure:
         return _record_rereading(upload, PARSER_VERSION, stopped=str(failure))
+
+
+def _record_again(upload: Upload, reading: Reading) -> Rereading:
     with transaction.atomic():
         lock_names(upload.workspace)
         locked = Upload.objects.select_for_update(of=("self",)).get(pk=upload.pk)

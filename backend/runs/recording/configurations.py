@@ -1,20 +1,50 @@
 """How much the configurations of a run may take: its pages and what computes it again hold all."""
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
+from hashlib import sha256
+from typing import Any
 from uuid import UUID
 
 from django.db.models import QuerySet
 
 from backend.runs.database.json_bytes import json_bytes
+from backend.runs.measured.measured import TrialRecord
 from backend.runs.models import Cell, Run
 from backend.runs.recording.refusals import ConfigurationsTooLarge
+from backend.runs.registry.identity import canonical_json
 from backend.runs.tables.names import MAX_CONFIGURATION_BYTES, MAX_CONFIGURATIONS
 
 # Of each part of a series, what is as long as its sender likes.
 _COLUMNS = {"server": "configuration", "workload": "headers"}
 # The configurations of so few cells are below both limits.
 FEW_CELLS = 100
+
+
+def refuse_many_read(records: Sequence[TrialRecord]) -> None:
+    """Call it with what was read of a run, before the rows are made. Raises
+    ConfigurationsTooLarge.
+
+    The configuration that an envelope has for all its results is that of each server in them.
+    """
+    for part, column in _COLUMNS.items() if len(records) > FEW_CELLS else ():
+        encoded: dict[int, tuple[bytes, int]] = {}
+        kinds: dict[tuple[object, ...], int] = {}
+        for record in records:
+            fields: Mapping[str, Any] = getattr(record, part)
+            large = fields.get(column) or {}
+            if id(large) not in encoded:
+                text = canonical_json(large)
+                encoded[id(large)] = sha256(text).digest(), len(text)
+            digest, size = encoded[id(large)]
+            named = sorted((name, str(fields[name])) for name in fields.keys() - {column})
+            kinds[(digest, *named)] = size
+        _refuse(kinds.values())
+
+
+def _refuse(sizes: Collection[int]) -> None:
+    if len(sizes) > MAX_CONFIGURATIONS or sum(sizes) > MAX_CONFIGURATION_BYTES:
+        raise ConfigurationsTooLarge
 
 
 def refuse_many_configurations(run: Run) -> None:
@@ -25,9 +55,7 @@ def refuse_many_configurations(run: Run) -> None:
     for part, column in _COLUMNS.items():
         path = f"series__{part}"
         rows = cells.values_list(path, json_bytes(f"{path}__{column}")).distinct()
-        sizes = [size or 0 for _, size in rows]
-        if len(sizes) > MAX_CONFIGURATIONS or sum(sizes) > MAX_CONFIGURATION_BYTES:
-            raise ConfigurationsTooLarge
+        _refuse([size or 0 for _, size in rows])
 
 
 def configuration_bytes_together(cells: QuerySet[Cell]) -> int:

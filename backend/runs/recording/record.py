@@ -30,7 +30,11 @@ from backend.runs.recording.cells import (
     merge_cell,
     runs_listing_warmups,
 )
-from backend.runs.recording.configurations import FEW_CELLS, refuse_many_configurations
+from backend.runs.recording.configurations import (
+    FEW_CELLS,
+    refuse_many_configurations,
+    refuse_many_read,
+)
 from backend.runs.recording.corrections import (
     active_corrections,
     correct_input,
@@ -246,6 +250,8 @@ def _gather(
     meanwhile: Callable[[], None],
 ) -> None:
     """Hand each writer the records of its run, with their series."""
+    for own in records:
+        refuse_many_read(own)
     owners = [writer for writer, own in zip(writers, records, strict=True) for _ in own]
     read = list(chain.from_iterable(records))
     points = [load_point(record) for record in read]
