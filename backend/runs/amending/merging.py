@@ -229,7 +229,8 @@ def _register(workspace: Workspace, kind: FormerName.Kind, fields: dict[str, Any
 
 
 _OF_TRIALS = """
-UPDATE runs_trial SET as_read = jsonb_build_object(%s::text, %s::jsonb) || coalesce(as_read, '{{}}')
+UPDATE runs_trial SET as_read = coalesce(as_read, '{{}}') || jsonb_build_object(
+    '{part}', jsonb_build_object('name', %s::text) || coalesce(as_read->'{part}', '{{}}'))
 FROM runs_cell JOIN runs_series ON runs_series.id = runs_cell.series_id
 WHERE runs_trial.cell_id = runs_cell.id AND runs_series.{part}_id = %s
 """
@@ -240,13 +241,15 @@ WHERE {part}_id = %s
 
 
 def _keep_what_was_read(kind: FormerName.Kind, rows: Sequence[Row]) -> None:
-    """Write the identity fields into `as_read` of all trials or runs, where none are kept yet."""
-    statement = _OF_RUNS if kind == Kind.HOST else _OF_TRIALS
+    """Write into `as_read` of all trials the name, and of all runs the host, where none is kept."""
     with connection.cursor() as cursor:
         for row in rows:
+            if kind != Kind.HOST:
+                cursor.execute(_OF_TRIALS.format(part=kind), [row.name, row.pk])
+                continue
             fields = json.dumps(identity_fields(row))
-            for part in roles_of(kind):
-                cursor.execute(statement.format(part=part), [part, fields, row.pk])
+            for role in HOST_ROLES:
+                cursor.execute(_OF_RUNS.format(part=role), [role, fields, row.pk])
 
 
 def _replace_row(workspace: Workspace, kind: FormerName.Kind, row: Row, into: Row) -> None:

@@ -26,29 +26,35 @@ BYTES_AT_ONCE = 8 << 20
 
 
 def trial_as_read(read: Mapping[str, Any], series: Series) -> dict[str, Any] | None:
-    """The identity fields of the "server" and "workload" of `read` that the series does not have.
+    """Of the "server" and the "workload" of `read`, the identity fields in which the series differs.
 
-    None if it has both.
+    None if it has all of them. Configurations that are as they were read are not kept again beside
+    each trial: they take 20 KB each.
     """
     current = _parts_of(series)
     fields = {
         "server": server_identity(read["server"]),
         "workload": workload_identity(read["workload"]),
     }
-    differing = {part: value for part, value in fields.items() if value != current[part]}
-    return differing or None
+    differing = {part: _differing(value, current[part]) for part, value in fields.items()}
+    return {part: value for part, value in differing.items() if value} or None
+
+
+def _differing(fields: Mapping[str, Any], current: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value != current[name]}
 
 
 def read_trial(trial: Trial) -> dict[str, Any]:
     """What was read of the server and the workload of a recorded trial."""
     as_read: Mapping[str, Any] = trial.as_read or {}
-    return {**_parts_of(trial.cell.series), **as_read}
+    current = _parts_of(trial.cell.series)
+    return {part: {**fields, **as_read.get(part, {})} for part, fields in current.items()}
 
 
 def trials_sharing_as_read(rows: QuerySet[Trial]) -> list[Trial]:
     """The trials, of which those with equal `as_read` have one object of it.
 
-    Thousands of trials of an upload have the same, of up to 40 KB. The database tells which are
+    Thousands of trials of an upload have the same. The database tells which are
     equal, and each is read once, some bytes of them at a time.
     """
     trials = list(rows.defer("as_read").annotate(kind=_KIND, kind_bytes=json_bytes("as_read")))

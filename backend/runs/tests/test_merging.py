@@ -380,3 +380,20 @@ def test_merges_that_were_undone_long_ago_are_forgotten(lab, monkeypatch):
         *(merged.pk for merged in made[1:]),
         standing.pk,
     }
+
+
+def test_beside_each_trial_only_what_differs_of_it_is_kept(lab):
+    """Two merges stored 40 KB beside each of 10,000 trials, which counted in no quota."""
+    run = read(lab, servers=["a"])
+    read(lab, servers=["b"], workload="other")
+    correct(run.pk, {"version": "2.0"}, author=lab.user)
+    before = everything(lab)
+    renamed = ((Kind.SERVER, "a", "b"), (Kind.WORKLOAD, "hello", "other"))
+    merges = [merge(lab.workspace, *each, lab.user) for each in renamed]
+    (trial,) = Trial.objects.filter(run=run)
+    assert trial.as_read.keys() == {"server", "workload"}
+    assert trial.as_read["server"].keys() == {"name", "version"}
+    assert trial.as_read["workload"] == {"name": "hello"}
+    for merged in reversed(merges):
+        assert undo_merge(merged, by=None)
+    assert everything(lab) == before
