@@ -26,7 +26,7 @@ BYTES_AT_ONCE = 8 << 20
 
 
 def trial_as_read(read: Mapping[str, Any], series: Series) -> dict[str, Any] | None:
-    """Of the "server" and the "workload" of `read`, the identity fields in which the series differs.
+    """The identity fields of the server and the workload of `read` that the series does not have.
 
     None if it has all of them. Configurations that are as they were read are not kept again beside
     each trial: they take 20 KB each.
