@@ -206,10 +206,13 @@ def _begin_of(rows: Sequence[_Row], mark: str) -> int:
 
 def _with_remarks(table: Table, source: Source) -> Table:
     """The table from the remarks right above it: "#[BaseTime: 1000]", and no prompt, no figure."""
-    lines, above = source.lines, table.first - source.lines[0].number
-    while above and _REMARK.match(lines[above - 1].text):
-        above -= 1
-    return replace(table, first=lines[0].number + above)
+    first = table.first
+    for line in reversed(source.lines_between(first - LOOKED_AT, first - 1)):
+        # Of many blank lines, most are left out: numbers are missing.
+        if line.number != first - 1 or not _REMARK.match(line.text):
+            break
+        first = line.number
+    return replace(table, first=first)
 
 
 def _heads_again(rows: Sequence[_Row], mark: str) -> list[int]:

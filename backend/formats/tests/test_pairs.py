@@ -3,7 +3,9 @@
 import pytest
 
 from backend.formats import FormatError, RawArtefact, parse, surroundings
+from backend.formats.blocks import TABLE, find_blocks
 from backend.formats.parts import figures_in
+from backend.formats.text import MOST_BLANKS, Source
 from backend.testing.pairs import GLUES, loss_in, outputs, pairs
 from backend.testing.reports import AB
 
@@ -98,6 +100,16 @@ def test_nothing_is_lost_where_one_output_stands_right_above_another(first, seco
     known = {output.label: output for output in outputs()}
     for glue in GLUES:
         assert loss_in(known[first], known[second], glue) is None
+
+
+def test_remarks_above_a_table_are_of_it_below_many_blank_lines():
+    """Most of them are left out, so that the place of a line is not its number."""
+    known = {output.label: output for output in outputs()}
+    log = known["hdrhistogram/own-log/own.hlog"].text
+    blanks = 3 * MOST_BLANKS
+    text = "\n" * blanks + log + "1001.0,1.0,0.0,HIST\n"
+    (block,) = find_blocks(Source(RawArtefact.of("own.hlog", text.encode())))
+    assert (block.kind, block.first) == (TABLE, blanks + 1)
 
 
 def test_the_walk_has_outputs_of_many_tools():
