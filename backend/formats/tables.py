@@ -26,7 +26,8 @@ COLUMN_ALONE = "response-time"
 _QUOTED = re.compile(r'"[^"]*"')
 _NUMBER = re.compile(r'"?[-+]?\d[\d.:eETZ+ -]{0,40}%?"?')
 _AMOUNT = re.compile(r"[~<>*\u2248 ]{0,4}[-+]?\d[\d.,]{0,30} ?[\w/%\u00b5]{0,12}[* ]{0,4}")
-_REMARK = re.compile(r"#[^\s=][^=]*$")
+# No heading of Markdown, and no figure.
+_REMARK = re.compile(r"#[^\s=#!][^=]*$")
 _NAME = re.compile(r'"?[A-Za-z#%_][\w #%&/.()-]{0,60}"?')
 
 
@@ -265,15 +266,17 @@ def _is_table(rows: Sequence[_Row], mark: str) -> bool:
 
 def _are_table(rows: Sequence[_Row], mark: str, head: Sequence[str], *body: Sequence[str]) -> bool:
     if mark == "|" and _is_drawn(rows):
-        cells = chain.from_iterable(body)
-        return len(head) > 1 and any(map(_AMOUNT.fullmatch, cells))
+        return len(head) > 1 and any(map(_AMOUNT.fullmatch, chain.from_iterable(body)))
     if len(head) == FEWEST:
         return len(rows) > FEWEST and all(map(_are_numbers, body))
-    if _is_head(rows[0].text, mark):
-        return len(head) >= COLUMNS_OF_WORDS or _are_rows(body, mark)
-    # Two lines of reports have as many separators by chance.
-    begins = len(rows) > FEWEST or _are_rows([head], mark)
-    return begins and _are_rows(body, mark)
+    if len(head) >= COLUMNS_OF_WORDS:
+        return _is_head(rows[0].text, mark) or _are_rows(body, mark)
+    return _are_rows(body, mark) and not _is_by_chance(rows, mark, head)
+
+
+def _is_by_chance(rows: Sequence[_Row], mark: str, head: Sequence[str]) -> bool:
+    """Whether these may be two lines of reports with as many separators."""
+    return len(rows) == FEWEST and not _is_head(rows[0].text, mark) and not _are_rows([head], mark)
 
 
 def _are_rows(body: Sequence[Sequence[str]], mark: str) -> bool:

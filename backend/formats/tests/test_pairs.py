@@ -102,6 +102,21 @@ def test_nothing_is_lost_where_one_output_stands_right_above_another(first, seco
         assert loss_in(known[first], known[second], glue) is None
 
 
+def test_a_heading_above_a_table_is_no_remark_of_it():
+    known = {output.label: output for output in outputs()}
+    table = known["ab/rand-c10-tsv-csv/pct.csv"].text
+    (alone,), (below,) = read(table), read(f"## Percentiles\n{table}")
+    assert below.figures() == alone.figures()
+
+
+def test_a_prompt_behind_vegetas_errors_is_none_of_them():
+    refused = 'Get "http://x/": dial tcp 127.0.0.1:1: connect: connection refused\n'
+    text = VEGETA.replace("500:6", "0:6").replace("500 Internal Server Error\n", refused)
+    prompt = "$ curl --connect-timeout 5 http://x/\n"
+    (trial,) = read(text + prompt)
+    assert (trial.errors["connect"], trial.errors["timeout"]) == (6, 0)
+
+
 def test_remarks_above_a_table_are_of_it_below_many_blank_lines():
     """Most of them are left out, so that the place of a line is not its number."""
     known = {output.label: output for output in outputs()}

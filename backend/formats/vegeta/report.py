@@ -15,7 +15,7 @@ from backend.formats.numbers import (
 from backend.formats.refusals import read_figures
 from backend.formats.runs import of_lines
 from backend.formats.statuses import failed, succeeded
-from backend.formats.text import Line, Source, blocks, last_line
+from backend.formats.text import Line, Source, blocks, is_prompt, last_line
 from backend.formats.transport_errors import (
     counted_classes,
     error_class,
@@ -296,7 +296,7 @@ def _texts(block: Sequence[Line], *, is_unanswered: bool) -> list[str] | None:
 
 
 def _is_error(text: str, is_unanswered: bool) -> bool:
-    return _is_status(text) or (is_unanswered and is_of_go(text))
+    return not is_prompt(text) and (_is_status(text) or (is_unanswered and is_of_go(text)))
 
 
 def _step_us(words: Sequence[str]) -> float:

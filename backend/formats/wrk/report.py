@@ -32,6 +32,7 @@ RATE_OPTION = re.compile(r"\s(?:-R|--rate)[= ]{0,4}\d")
 # Of Requests/sec.
 RATE_STEP = 0.01
 REFUSED = "unable to connect to "
+ERRORS = re.compile(r"Non-2xx or 3xx responses: \d+|Socket errors:(?: [a-z]+ \d+,?)+")
 # In this order.
 SOCKETS, NON_2XX, RATE = "Socket errors:", "Non-2xx or 3xx responses:", "Requests/sec:"
 
@@ -119,7 +120,7 @@ class Report:
         self.block, self.behind = _parted_at(block, "Transfer/sec:")
         # A failure is never passed over, also where somebody moved its line. With another rate
         # behind, the line is of another report.
-        self.with_errors = self.block if first_with(self.behind, RATE) else block
+        self.with_errors = [*self.block, *self._moved_errors()]
         # Versions before 2.0, and wrk2, count what waits: it may be answered later or never. Others
         # count late responses, which are among the requests.
         self.is_late_waiting = is_late_waiting or block[0].text.startswith(STARTS[1][0])
@@ -194,6 +195,14 @@ class Report:
             "The wrk report is cut off before its totals.",
             expected='a line such as "18000 requests in 3.00s, 2.10MB read"',
         )
+
+    def _moved_errors(self) -> Sequence[Line]:
+        """Whole lines of errors below the report; none where they are of another one's end."""
+        if first_with(self.behind, RATE):
+            return ()
+        # Without a line feed behind it, digits may be missing.
+        whole = self.behind[:-1]
+        return [line for line in whole if ERRORS.fullmatch(line.text)]
 
     def _rate(self) -> str | None:
         """The printed rate; None if the text ends in it, for then digits may be missing."""
