@@ -13,6 +13,7 @@ from backend.visible_text import UNSEEN
 # Also tabs and line ends: it is one line.
 _INVISIBLE = re.compile(f"[{UNSEEN}\t\r\n]+")
 _INVISIBLE_START = re.compile(rf"\A(?:\s|\u200b|{_INVISIBLE.pattern})+")
+_BLANK = re.compile(r"\n[ \t]*\n")
 # Of notes.
 MAX_LENGTH = 10_000
 # Of tables in notes. Each line below a head of many columns becomes a row of as many cells, so that
@@ -44,11 +45,16 @@ def plain(text: str, longest: int) -> str:
     return f"{shown[: longest - 1].rstrip()}…"
 
 
+def _most_cells(paragraph: str) -> int:
+    """Of a table there, if it is one: a blank line ends it."""
+    lines = paragraph.splitlines()
+    return len(lines) * max((line.count("|") + 1 for line in lines), default=0)
+
+
 def html_of(notes: str) -> str:
     """Safe HTML. Headings begin below those of the page; links pass on no referrer."""
     shown = notes[:MAX_LENGTH]
-    lines = shown.splitlines()
-    most_cells = len(lines) * max((line.count("|") + 1 for line in lines), default=0)
+    most_cells = sum(map(_most_cells, _BLANK.split(shown)))
     rendered = (_markdown if most_cells <= MOST_CELLS else _without_tables).render(shown)
     lowered = rendered.replace("<h1>", "<h3>").replace("</h1>", "</h3>")
     lowered = lowered.replace("<h2>", "<h4>").replace("</h2>", "</h4>")

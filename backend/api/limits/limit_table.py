@@ -102,7 +102,7 @@ _FIXED = (
         "run_configurations",
         MAX_CONFIGURATIONS,
         "servers",
-        "of one run, and workloads, counted when an upload is read: beyond them it fails",
+        "of one run, and as many workloads, counted when an upload is read: beyond them it fails",
         202,
     ),
     Limit(

@@ -208,14 +208,20 @@ def _refuse_many(kind: FormerName.Kind, source: str, rows: Sequence[Row]) -> Non
         ("trials", trials, MAX_TRIALS),
         ("configurations", len(rows), MAX_ROWS),
         ("bytes of configurations", sizes["size"] or 0, MAX_ROW_BYTES),
-        ("bytes measured with it", configuration_bytes_together(cells), MAX_RELATED_BYTES),
     )
-    for noun, count, most in bounds:
-        if count > most:
-            raise MergeRefused(
-                f"“{source}” has {count:,} {noun}; at most {most:,} can be merged. If the other "
-                f"{kind} has fewer {noun}, merge it into this one."
-            )
+    for bound in bounds:
+        _refuse_above(kind, source, *bound)
+    # Last, as it costs what the bounds above leave.
+    noun = "bytes of configurations and headers measured with it"
+    _refuse_above(kind, source, noun, configuration_bytes_together(cells), MAX_RELATED_BYTES)
+
+
+def _refuse_above(kind: FormerName.Kind, source: str, noun: str, count: int, most: int) -> None:
+    if count > most:
+        raise MergeRefused(
+            f"“{source}” has {count:,} {noun}; at most {most:,} can be merged. If the other "
+            f"{kind} has fewer {noun}, merge it into this one."
+        )
 
 
 def _register(workspace: Workspace, kind: FormerName.Kind, fields: dict[str, Any]) -> Row:

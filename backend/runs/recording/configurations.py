@@ -10,13 +10,14 @@ from django.db.models import QuerySet
 
 from backend.runs.database.json_bytes import json_bytes
 from backend.runs.measured.measured import TrialRecord
-from backend.runs.models import Cell, Run
+from backend.runs.models import Cell, Run, Server, Workload
 from backend.runs.recording.refusals import ConfigurationsTooLarge
 from backend.runs.registry.identity import canonical_json
 from backend.runs.tables.names import MAX_CONFIGURATION_BYTES, MAX_CONFIGURATIONS
 
 # Of each part of a series, what is as long as its sender likes.
 _COLUMNS = {"server": "configuration", "workload": "headers"}
+_MODELS: Mapping[str, type[Server | Workload]] = {"server": Server, "workload": Workload}
 # The configurations of so few cells are below both limits.
 FEW_CELLS = 100
 
@@ -52,29 +53,29 @@ def refuse_many_configurations(run: Run) -> None:
     cells = Cell.objects.filter(run=run.pk).order_by()
     if not cells[FEW_CELLS : FEW_CELLS + 1].exists():
         return
-    for part, column in _COLUMNS.items():
-        path = f"series__{part}"
-        rows = cells.values_list(path, json_bytes(f"{path}__{column}")).distinct()
-        _refuse([size or 0 for _, size in rows])
+    for part in _COLUMNS:
+        _refuse(_sizes(part, cells.values(f"series__{part}")).values())
 
 
 def configuration_bytes_together(cells: QuerySet[Cell]) -> int:
     """Bytes of all configurations and headers that these cells were measured with."""
-    together = 0
-    for part, column in _COLUMNS.items():
-        path = f"series__{part}"
-        rows = cells.order_by().values_list(path, json_bytes(f"{path}__{column}")).distinct()
-        together += sum(size or 0 for _, size in rows)
-    return together
+    parts = (_sizes(part, cells.order_by().values(f"series__{part}")) for part in _COLUMNS)
+    return sum(sum(sizes.values()) for sizes in parts)
 
 
 def configuration_bytes(run_ids: Collection[UUID]) -> Counter[UUID]:
     """Bytes of the configurations and headers of each run, each counted once in a run."""
     cells = Cell.objects.filter(run__in=run_ids).order_by()
-    sizes = Counter[UUID]()
-    for part, column in _COLUMNS.items():
+    of_runs = Counter[UUID]()
+    for part in _COLUMNS:
         path = f"series__{part}"
-        rows = cells.values_list("run", path, json_bytes(f"{path}__{column}")).distinct()
-        for run_id, _, size in rows.iterator():
-            sizes[run_id] += size or 0
-    return sizes
+        sizes = _sizes(part, cells.values(path))
+        for run_id, row_id in cells.values_list("run", path).distinct().iterator():
+            of_runs[run_id] += sizes[row_id]
+    return of_runs
+
+
+def _sizes(part: str, ids: QuerySet[Any]) -> dict[UUID, int]:
+    """Bytes of the configuration or headers of each of these rows: once a row, not once a cell."""
+    rows = _MODELS[part]._default_manager.filter(pk__in=ids)
+    return {pk: size or 0 for pk, size in rows.values_list("pk", json_bytes(_COLUMNS[part]))}

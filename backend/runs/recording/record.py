@@ -168,7 +168,9 @@ def rerecord_run(
     replaced = Trial.objects.filter(run=run.pk).exclude(ordinal__in=stay)
     trial_ids = dict(replaced.values_list("ordinal", "pk"))
     delete_rows(replaced)
-    return _write(run, records, corrections, trial_ids)
+    trials = _write(run, records, corrections, trial_ids)
+    refuse_many_configurations(run)
+    return trials
 
 
 def _lock(run: Run) -> bool:

@@ -33,6 +33,7 @@ class ConfigurationsTooLarge(RunTooLarge):
 
     def __init__(self) -> None:
         super().__init__(
-            f"A run has at most {MAX_CONFIGURATIONS:,} servers and as many workloads, with "
-            f"configurations and headers of at most {MAX_CONFIGURATION_BYTES:,} bytes each."
+            f"A run has at most {MAX_CONFIGURATIONS:,} servers and as many workloads. All "
+            f"configurations together have at most {MAX_CONFIGURATION_BYTES:,} bytes as JSON, and "
+            "so have all headers."
         )

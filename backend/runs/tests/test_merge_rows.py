@@ -28,7 +28,7 @@ def lab():
         ("MAX_ROWS", "1 configurations"),
         ("MAX_ROW_BYTES", r"\d+ bytes of configurations"),
         # A merge of a workload read the configurations of all servers measured with it.
-        ("MAX_RELATED_BYTES", r"\d+ bytes measured with it"),
+        ("MAX_RELATED_BYTES", r"\d+ bytes of configurations and headers measured with it"),
     ],
 )
 def test_more_rows_than_a_merge_keeps_are_not_merged(lab, monkeypatch, kind, limit, words):

@@ -28,12 +28,11 @@ def missing_text(newest: Gathered, candidate: Gathered) -> str | None:
     axis = newest.grouping.x
     if axis != candidate.grouping.x:
         return None
-    named = _fewer(newest, _count_series(candidate.sweeps))
-    return _text(named, (axis,)) if named else None
+    return _fewer_text(newest, _count_series(candidate.sweeps))
 
 
-def _fewer(newest: Gathered, found: Counter[tuple[Value, Names]]) -> list[str]:
-    """`json of nginx at 64 connections`; only without any such, `1 of 2 series of …`.
+def _fewer_text(newest: Gathered, found: Counter[tuple[Value, Names]]) -> str | None:
+    """`json of nginx at 64 connections is missing`; only without any, `1 of 2 series of … is …`.
 
     Versions change between builds, and so may configurations: which series is lost, its names do
     not tell, but that there are fewer.
@@ -48,7 +47,8 @@ def _fewer(newest: Gathered, found: Counter[tuple[Value, Names]]) -> list[str]:
             lost, of = known[x, names] - found[x, names], known[x, names]
             share = "" if lacking_at else f"{lost} of {of} series of "
             named.append(f"{share}{workload} of {server} {place_text(x, newest.grouping.x)}")
-    return named
+    fields = (newest.grouping.x,) if lacking_at else ("server", "workload", "tool")
+    return _text(named, fields) if named else None
 
 
 def _by_load(points: Iterable[tuple[Value, Names]]) -> dict[Value, list[Names]]:
