@@ -142,7 +142,7 @@ def test_offered_rates_are_an_axis_and_overload_is_marked(lab):
     assert [point["overload"] for point in figures["series"][0]["points"]] == [False, True]
     unmet = ask(lab, "metric=p99&at=5000")
     assert unmet["ranking"]["rows"][0]["tier"] is None
-    assert "did not reach the offered rate" in unmet["finding"]
+    assert "The offered rate was not reached" in unmet["finding"]
 
 
 def test_series_of_one_server_are_told_apart_by_what_differs(lab):

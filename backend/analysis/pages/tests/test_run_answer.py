@@ -63,7 +63,7 @@ def test_a_load_at_which_requests_failed_is_not_the_highest_but_is_told(answer_o
 
 def test_where_requests_failed_at_every_load_that_is_the_answer(answer_of):
     _, answer = answer_of(*measured("caddy", LOW, error_rate=0.5))
-    assert answer.sentence.startswith("Nothing can be ranked at 1 connection. 50 % of its requests")
+    assert answer.sentence.startswith("Nothing can be ranked at 1 connection. 50 % of the requests")
 
 
 @pytest.mark.parametrize("other", [(90.0, 91.0, 92.0), (60.0, 100.0, 150.0)])
