@@ -201,8 +201,8 @@ def _begin_of(rows: Sequence[_Row], mark: str) -> int:
         return 0
     if rows[0].alike > 1:
         return int(_is_head(rows[1].text, mark) and not _is_head(rows[0].text, mark))
-    numbers = [_are_numbers(_cells(row.text, mark)) for row in rows[1:]]
-    return numbers.index(True) if True in numbers else 0
+    numbers = (_are_numbers(_cells(row.text, mark)) for row in rows[1:])
+    return next((at for at, is_number in enumerate(numbers) if is_number), 0)
 
 
 def _with_remarks(table: Table, source: Source) -> Table:

@@ -321,7 +321,7 @@ class Trial(models.Model):
     printed = models.JSONField(default=dict)
     # Everything read, in the formats' own shape: the evidence behind the columns above.
     parsed = models.JSONField(default=dict)
-    # Server and workload of its upload, where its series has others; null: nowhere.
+    # The fields of server and workload in which its upload differs from its series; null: none.
     as_read = models.JSONField(null=True)
     checks = models.JSONField(default=list)
 

@@ -102,15 +102,15 @@ _FIXED = (
         "run_configurations",
         MAX_CONFIGURATIONS,
         "servers",
-        "of one run, and as many workloads, counted when an upload is read: beyond them it fails",
+        "of one run, and as many workloads; an upload that brings more fails when it is read",
         202,
     ),
     Limit(
         "run_configuration_bytes",
         MAX_CONFIGURATION_BYTES,
         "bytes",
-        "of configurations of the servers of one run, or headers of its workloads, as JSON, "
-        "counted when an upload is read",
+        "of all configurations of one run as JSON, and as many of all headers; an upload that "
+        "brings more fails when it is read",
         202,
     ),
     Limit(
@@ -273,7 +273,8 @@ def _of_settings() -> tuple[Limit, ...]:
             "workspace_bytes",
             settings.WORKSPACE_MAX_BYTES,
             "bytes",
-            "what one workspace stores: raw files, envelopes, observations, snapshots",
+            "what one workspace stores: raw files, envelopes, observations, corrections, merges "
+            "and result sets",
             507,
         ),
         Limit(

@@ -29,7 +29,7 @@ class StoredBytesSerializer(serializers.Serializer[Any]):
 
     workspace = serializers.CharField(help_text="Slug")
     stored_bytes = serializers.IntegerField(
-        help_text="Bytes of raw files, envelopes, observations and snapshots"
+        help_text="Bytes of raw files, envelopes, observations, corrections, merges and result sets"
     )
     max_bytes = serializers.IntegerField(help_text="The limit of this workspace")
 

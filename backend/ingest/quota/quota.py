@@ -1,8 +1,9 @@
 """How many bytes a workspace has stored and how many uploads it sent today, and how many it may.
 
-What was sent counts as stored: raw files, envelopes, observations, corrections, merges, snapshots.
-What is computed from them (figures, images) does not. A file counts for each upload that names it,
-as sent. An upload counts on the day (UTC) that it is received, also where it is deleted later.
+What was sent counts as stored: raw files, envelopes, observations, corrections, merges and result
+sets. What is computed from them (figures, images) does not. A file counts for each upload that
+names it, as sent. An upload counts on the day (UTC) that it is received, also where it is deleted
+later.
 
 The sums are kept: each upload adds to them in the statement that writes its rows, each deletion
 subtracts in its transaction, everything else adds when it is committed.

@@ -1,5 +1,7 @@
-"""Deleting uploads for good, with their raw files, and with what agents observed of their run and
-its corrections."""
+"""Deleting uploads for good, with their raw files and with what agents observed of their run.
+
+The corrections are deleted with the run; their bytes are subtracted here.
+"""
 
 from collections.abc import Generator, Sequence
 from functools import partial

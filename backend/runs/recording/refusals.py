@@ -29,7 +29,7 @@ class TooManyTrials(RunTooLarge):
 
 
 class ConfigurationsTooLarge(RunTooLarge):
-    """More of servers or workloads than a run may have."""
+    """More servers, workloads, configurations or headers than a run may have."""
 
     def __init__(self) -> None:
         super().__init__(

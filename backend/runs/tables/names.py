@@ -8,8 +8,8 @@ MAX_NOTES = 10_000
 # Of one run: its page takes memory and time for each. The 1,000 files of an archive of TechEmpower
 # have about 8,000.
 MAX_TRIALS = 10_000
-# Of one run: servers, and workloads, and the JSON of the configurations or headers of each of both.
-# What computes a run again holds them all.
+# Of one run: its servers, and as many workloads; the bytes of all configurations as JSON, and as
+# many of all headers. Whatever computes a run again holds them all in memory.
 MAX_CONFIGURATIONS, MAX_CONFIGURATION_BYTES = 5_000, 8 << 20
 # Of one run: its page and its JSON list them all, each with the trials and texts that it changed.
 MAX_CORRECTIONS = 100

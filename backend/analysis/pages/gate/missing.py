@@ -20,8 +20,10 @@ def names_of(sweeps: Iterable[Sweep]) -> set[Names]:
 
 
 def missing_text(newest: Gathered, candidate: Gathered) -> str | None:
-    """Which workloads of which servers the candidate lacks, else at which loads, else how many
-    series there; None if it has all that the newest run of the baseline has."""
+    """What the candidate lacks of what the newest run of the baseline has; None if nothing.
+
+    The first of these that is not empty: workloads of servers, loads, series at a load.
+    """
     if lacking := names_of(newest.sweeps) - names_of(candidate.sweeps):
         named = [f"{workload} of {server}" for server, workload in sorted(lacking)]
         return _text(named, ("server", "workload"))
@@ -32,10 +34,10 @@ def missing_text(newest: Gathered, candidate: Gathered) -> str | None:
 
 
 def _fewer_text(newest: Gathered, found: Counter[tuple[Value, Names]]) -> str | None:
-    """`json of nginx at 64 connections is missing`; only without any, `1 of 2 series of … is …`.
+    """`json of nginx at 64 connections`: the loads without any series. If each load has some, the
+    loads with fewer: `1 of 2 series of json of nginx at 64 connections`.
 
-    Versions change between builds, and so may configurations: which series is lost, its names do
-    not tell, but that there are fewer.
+    Series are counted and not named, because builds change versions and configurations.
     """
     known = _count_series(newest.sweeps)
     lacking_at = _by_load(known.keys() - found.keys())
@@ -74,8 +76,8 @@ def _names(sweep: Sweep) -> Names:
 
 
 def _count_series(sweeps: Iterable[Sweep]) -> Counter[tuple[Value, Names]]:
-    """How many series of each workload of each server were measured at each known load: those of
-    several configurations or tools, for example."""
+    """How many series each workload of each server has at each known load. Several
+    configurations or tools make several."""
     return Counter(
         (point.x, _names(sweep))
         for sweep in sweeps
