@@ -171,7 +171,9 @@ class ResultSetDetail(APIView):
             response["X-Robots-Tag"] = "noindex"
         return response
 
-    @operation("result_set_edit", (401, 404, 409), body=EditSerializer, answer=ResultSetSerializer)
+    @operation(
+        "result_set_edit", (401, 404, 409, 507), body=EditSerializer, answer=ResultSetSerializer
+    )
     def patch(self, request: Request, link: UUID) -> tuple[ResultSet, dict[str, Any]]:
         """Change what is said of it. The snapshot of a frozen one stays as it is."""
         result_set = _manageable(request, link)

@@ -53,7 +53,13 @@ class MergeList(APIView):
         return newest_first(request, rows, "merged_at")
 
     @idempotent
-    @operation("merge_make", body=MergeRequestSerializer, answer=MergeSerializer, status=201)
+    @operation(
+        "merge_make",
+        (401, 404, 507),
+        body=MergeRequestSerializer,
+        answer=MergeSerializer,
+        status=201,
+    )
     def post(self, request: Request) -> Merge:
         """Merge two names. Links and uploads with the source name lead to the target name."""
         actor = required_actor(request)

@@ -231,7 +231,7 @@ class RunDetail(APIView):
         """The run with its trials, their commands and raw output."""
         return Response(only_asked(request, [run_answer(request, run_id)])[0])
 
-    @operation("run_edit", (401, 404, 412), body=RunEditSerializer, answer=RunSerializer)
+    @operation("run_edit", (401, 404, 412, 507), body=RunEditSerializer, answer=RunSerializer)
     @conditional
     def patch(self, request: Request, run_id: UUID) -> Response:
         """Correct what is wrong or missing. The upload and frozen result sets stay.

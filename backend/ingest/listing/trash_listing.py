@@ -11,6 +11,7 @@ from backend.accounts.models import User, Workspace
 from backend.ingest.models import Upload
 from backend.ingest.quota.stored_sums import bytes_of_uploads
 from backend.ingest.removing.trash import KEPT_IN_TRASH, trashed
+from backend.ingest.removing.upload_removal import bytes_beside_uploads
 from backend.runs.catalogue.listing import RunRow, rows_of
 from backend.runs.models import Run
 from backend.runs.tables.large_columns import large_columns
@@ -58,4 +59,6 @@ def describe_trashed(runs: Sequence[Run]) -> list[TrashedRun]:
 def trashed_bytes(workspace: Workspace) -> int:
     """What the runs in the trash of a workspace count in its quota."""
     uploads = Upload.objects.filter(workspace=workspace, is_in_trash=True)
-    return bytes_of_uploads(list(uploads.values_list("pk", flat=True)))
+    runs = Run.with_trash.filter(workspace=workspace).exclude(trashed_at=None)
+    beside = bytes_beside_uploads(workspace, list(runs.values_list("pk", flat=True)))
+    return bytes_of_uploads(list(uploads.values_list("pk", flat=True))) + beside

@@ -3,7 +3,7 @@
 The corrections are deleted with the run; their bytes are subtracted here.
 """
 
-from collections.abc import Generator, Sequence
+from collections.abc import Collection, Generator, Sequence
 from functools import partial
 from uuid import UUID
 
@@ -29,11 +29,9 @@ def remove_uploads(workspace: Workspace, run_id: UUID, uploads: QuerySet[Upload]
     # Locked first, so that a reading that is under way ends before, or finds nothing.
     ids = lock_uploads(uploads)
     files = list(Artefact.objects.filter(upload__in=ids).values_list("sha256", flat=True))
-    observations = Observation.objects.filter(run=run_id, workspace=workspace)
-    corrections = kept_bytes(Correction.objects.filter(run=run_id, run__workspace=workspace))
-    add(workspace.pk, -bytes_of_uploads(ids) - _bytes_of(observations) - corrections)
+    add(workspace.pk, -bytes_of_uploads(ids) - bytes_beside_uploads(workspace, [run_id]))
     delete_rows(Upload.objects.filter(pk__in=ids))
-    observations.delete()
+    Observation.objects.filter(run=run_id, workspace=workspace).delete()
     transaction.on_commit(partial(remove_unnamed_later, files), robust=True)
     return bool(ids)
 
@@ -47,9 +45,12 @@ def lock_uploads(uploads: QuerySet[Upload]) -> list[UUID]:
     return list(rows.values_list("pk", flat=True))
 
 
-def _bytes_of(observations: QuerySet[Observation]) -> int:
-    total = observations.aggregate(total=Coalesce(Sum(KEPT_BYTES), 0))["total"]
-    return int(total)
+def bytes_beside_uploads(workspace: Workspace, run_ids: Collection[UUID]) -> int:
+    """What the observations and the corrections of runs count in the quota."""
+    observations = Observation.objects.filter(run__in=run_ids, workspace=workspace)
+    observed = observations.aggregate(total=Coalesce(Sum(KEPT_BYTES), 0))["total"]
+    corrections = Correction.objects.filter(run__in=run_ids, run__workspace=workspace)
+    return int(observed) + kept_bytes(corrections)
 
 
 def remove_uploads_of_workspace(workspace: Workspace) -> Generator[None]:

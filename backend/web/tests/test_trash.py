@@ -20,6 +20,7 @@ from backend.ingest.receiving.receive import UploadTrashed
 from backend.ingest.removing import trash
 from backend.ingest.removing.removal import remove_run
 from backend.ingest.removing.trash import KEPT_IN_TRASH, remove_expired_runs, restore_run, trash_run
+from backend.ingest.reprocessing.editing import edit_run
 from backend.ingest.reprocessing.reprocess import reprocess
 from backend.noise.models import HostNoise
 from backend.runs.catalogue.listing import rows_of
@@ -255,9 +256,13 @@ def test_a_stale_page_of_the_trash_deletes_no_restored_run(lab, member, trashed)
     assert not Run.with_trash.exists()
 
 
-def test_its_bytes_count_until_it_is_deleted_for_good(lab, trashed):
-    before = stored_bytes(lab.workspace.pk)
+def test_its_bytes_count_until_it_is_deleted_for_good(
+    lab, trashed, django_capture_on_commit_callbacks
+):
     run = Run.objects.get(pk=trashed.run_id)
+    with django_capture_on_commit_callbacks(execute=True):
+        edit_run(run, {"notes": "of a new host"}, author=lab.user)
+    before = stored_bytes(lab.workspace.pk)
     trash_run(run, by=lab.user)
     assert stored_bytes(lab.workspace.pk) == before == trashed_bytes(lab.workspace)
     remove_run(run)
