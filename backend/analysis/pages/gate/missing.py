@@ -65,8 +65,8 @@ def _text(named: Sequence[str], fields: Collection[str]) -> str:
     rest = f" and {more} more" if more > 0 else ""
     asked = " and ".join(f"{field}=" for field in fields)
     return (
-        f"{', '.join(named[:MOST_MISSING])}{rest} is missing: the newest run of the baseline "
-        f"measured it. Measure it, or narrow the question by {asked}."
+        f"the candidate lacks {', '.join(named[:MOST_MISSING])}{rest}, which the newest run of the "
+        f"baseline has. Measure the same, or narrow the question by {asked}."
     )
 
 

@@ -75,7 +75,7 @@ def test_a_workload_that_vanished_fails_the_build(workspace):
     candidate = add_run(workspace, 20, branch="topic", specs=both[1:])
     answer = gate(workspace, of(candidate))
     assert answer.verdict == "not_comparable"
-    assert "json of sync is missing" in answer.finding
+    assert "lacks json of sync, which" in answer.finding
     assert gate(workspace, of(candidate), workload="plain").verdict == "unchanged"
 
 
@@ -85,7 +85,7 @@ def test_a_server_that_vanished_fails_the_build(workspace):
         add_run(workspace, day, specs=specs)
     answer = gate(workspace, of(add_run(workspace, 20, branch="topic", specs=specs[:1])))
     assert answer.verdict == "not_comparable"
-    assert "of b is missing" in answer.finding
+    assert "of b, which the newest run of the baseline has" in answer.finding
 
 
 @pytest.mark.parametrize("loads", [(8,), (8, 256)])
@@ -100,7 +100,7 @@ def test_a_load_that_vanished_fails_the_build(workspace, loads):
     candidate = of(add_run(workspace, 20, branch="topic", specs=at(*loads)))
     answer = gate(workspace, candidate)
     assert answer.verdict == "not_comparable"
-    assert "of sync at 64 connections is missing" in answer.finding
+    assert "of sync at 64 connections, which" in answer.finding
     assert answer.finding.endswith("narrow the question by connections=.")
     assert gate(workspace, candidate, connections="8").verdict == "unchanged"
 
@@ -112,8 +112,8 @@ def test_one_of_two_series_at_a_load_that_vanished_fails_the_build(workspace):
     candidate = of(add_run(workspace, 20, branch="topic", specs=specs[:1]))
     answer = gate(workspace, candidate)
     assert answer.verdict == "not_comparable"
-    assert "1 of 2 series of" in answer.finding
-    assert "of sync at 64 connections is missing" in answer.finding
+    assert "the candidate lacks 1 of 2 series of" in answer.finding
+    assert "of sync at 64 connections, which" in answer.finding
     assert gate(workspace, candidate, tool="wrk").verdict == "unchanged"
 
 
